@@ -13,7 +13,7 @@ use std::error::Error;
 
 use lampshade::U32Predicate;
 use lampshade::pipeline::{GpuCount, GpuSlice, GpuSliceMut, Primitives, WorkspaceRequirements};
-use wgpu_gather::{ElementTypes, Executor, Gather, GatherBuffers, Ranges};
+use wgpu_gather::{Buffers, ElementTypes, Executor, Gather, Ranges};
 
 const PARTICLES: u32 = 1000;
 
@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // Once: the plan has the largest number of rows, and the count says how many each run has.
     let plan = Gather::new().plan(&[n, 3], &[n])?;
-    let buffers = GatherBuffers::new(
+    let buffers = Buffers::gather(
         ElementTypes::of::<f32, u32>(),
         Ranges {
             params: places.buffer()?.slice(..),

@@ -12,8 +12,7 @@ mod common;
 use std::error::Error;
 
 use wgpu_gather::{
-    BadIndices, ElementTypes, Executor, Gather, GatherBuffers, Ranges, ScatterBuffers,
-    ScatterRanges, wgpu,
+    BadIndices, Buffers, ElementTypes, Executor, Gather, Ranges, ScatterRanges, wgpu,
 };
 
 const PAGES: usize = 6;
@@ -48,10 +47,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let cache = gpu.zeros::<f32>(&[PAGES * PAGE[0], PAGE[1]])?;
     let output = gpu.zeros::<f32>(&[2, 2, PAGE[0], PAGE[1]])?;
 
-    // A scheduler gives each token its own slot, so the order of updates does not matter.
     let append = Gather::new().bad_indices(BadIndices::Fill);
-    let append = append.plan(cache.shape(), &[4])?.with_unique_indices();
-    let written = ScatterBuffers::new(
+    let append = append.plan(cache.shape(), &[4])?;
+    let written = Buffers::scatter(
         ElementTypes::of::<f32, i32>(),
         ScatterRanges {
             target: cache.buffer()?.slice(..),
@@ -59,9 +57,10 @@ fn main() -> Result<(), Box<dyn Error>> {
             updates: keys.buffer()?.slice(..),
         },
     );
-    let append = gpu.gatherer()?.prepare_scatter(&append, &written)?;
+    // A scheduler gives each token its own slot, so the order of updates does not matter.
+    let append = gpu.gatherer()?.prepare(append.unique(), &written)?;
     let read = Gather::new().plan(&[PAGES, PAGE[0], PAGE[1]], &[2, 2])?;
-    let pages = GatherBuffers::new(
+    let pages = Buffers::gather(
         ElementTypes::of::<f32, u32>(),
         Ranges {
             params: cache.buffer()?.slice(..),

@@ -12,7 +12,7 @@ mod common;
 use std::error::Error;
 use std::sync::mpsc;
 
-use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, Ranges, wgpu};
+use wgpu_gather::{Buffers, ElementTypes, Gather, Gatherer, Ranges, wgpu};
 
 /// The wind in each cell of 4 units, and where the particles start.
 const WIND: [f32; 4] = [1.5, 0.5, -1.0, -3.0];
@@ -97,7 +97,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // The gather is prepared once and recorded in every step, where it reads the cells of that step.
     let plan = Gather::new().plan(&[WIND.len()], &[START.len()])?;
-    let buffers = GatherBuffers::new(
+    let buffers = Buffers::gather(
         ElementTypes::of::<f32, u32>(),
         Ranges {
             params: wind.slice(..),

@@ -13,7 +13,7 @@ mod common;
 use std::error::Error;
 use std::sync::mpsc;
 
-use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, PreparedGather, Ranges, wgpu};
+use wgpu_gather::{Buffers, ElementTypes, Gather, Gatherer, Prepared, Ranges, wgpu};
 
 /// Where each sprite is in a row of pixels, which look it has, and the looks: a letter and a width.
 const PLACES: [u32; 6] = [2, 60, 17, 40, 30, 9];
@@ -129,7 +129,7 @@ struct App {
     step: u64,
     count: wgpu::Buffer,
     keep_what_is_in_view: Pass,
-    find_looks: PreparedGather,
+    find_looks: Prepared,
     paint: Pass,
     clock: Option<Clock>,
 }
@@ -160,7 +160,7 @@ impl App {
 
         // The plan has the largest number of index rows, one for each sprite. The count says how many a frame has.
         let plan = Gather::new().plan(&[LOOKS.len(), 2], &[LOOK_OF.len()])?;
-        let buffers = GatherBuffers::new(
+        let buffers = Buffers::gather(
             ElementTypes::of::<u32, u32>(),
             Ranges {
                 params: range(Array::Looks),

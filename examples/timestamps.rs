@@ -11,7 +11,7 @@ use std::error::Error;
 use std::sync::mpsc;
 
 use wgpu::util::DeviceExt;
-use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, PreparedGather, Ranges, wgpu};
+use wgpu_gather::{Buffers, ElementTypes, Gather, Gatherer, Prepared, Ranges, wgpu};
 use wgpu_profiler::{GpuProfiler, GpuProfilerSettings};
 
 /// A table's embeddings, and how many are looked up.
@@ -47,14 +47,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         })
     };
     let table = zeros(PARAMS.iter().product());
-    let output = zeros(usize::try_from(plan.output_len())?);
+    let output = zeros(plan.output_len());
     let token_ids: Vec<u32> = (0..).map(|n| n * 7_919 % 50_000).take(ROWS).collect();
     let token_ids = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
         label: None,
         contents: bytemuck::cast_slice(&token_ids),
         usage: wgpu::BufferUsages::STORAGE,
     });
-    let buffers = GatherBuffers::new(
+    let buffers = Buffers::gather(
         ElementTypes::of::<f32, u32>(),
         Ranges {
             params: table.slice(..),
@@ -82,7 +82,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn by_timestamps(
     device: &wgpu::Device,
     queue: &wgpu::Queue,
-    lookup: &PreparedGather,
+    lookup: &Prepared,
 ) -> Result<f64, Box<dyn Error>> {
     let query_set = device.create_query_set(&wgpu::QuerySetDescriptor {
         label: None,
@@ -125,7 +125,7 @@ fn by_timestamps(
 fn by_profiler(
     device: &wgpu::Device,
     queue: &wgpu::Queue,
-    lookup: &PreparedGather,
+    lookup: &Prepared,
 ) -> Result<f64, Box<dyn Error>> {
     let mut profiler = GpuProfiler::new(device, GpuProfilerSettings::default())?;
     let mut encoder = device.create_command_encoder(&Default::default());

@@ -23,14 +23,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         .plan(&[ROWS, SLICE_LEN], &[indices.len(), 1])?;
 
     // Each device holds a shard, and runs the shard's plan.
-    let mut output = vec![0; usize::try_from(plan.output_len())?];
+    let mut output = vec![0; plan.output_len()];
     let mut shards = Vec::new();
     for rows in [0..ROWS / 2, ROWS / 2..ROWS] {
         let gpu = Executor::gpu_blocking()?;
         let held = &params[rows.start * SLICE_LEN..rows.end * SLICE_LEN];
         let table = gpu.upload(held, &[rows.len(), SLICE_LEN])?;
         say(format!("rows {rows:?} on {gpu}"));
-        shards.push((plan.shard(rows.start as u64..rows.end as u64)?, gpu, table));
+        shards.push((plan.shard(rows.start..rows.end)?, gpu, table));
     }
     for (shard, gpu, table) in &shards {
         // A device writes zero bytes for the other shard's rows, so OR combines the outputs.
@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             *whole |= part.to_bits();
         }
     }
-    let expected = plan.run(&params, &indices)?;
+    let expected = plan.gather(&params, &indices)?;
     let expected: Vec<u32> = expected.into_iter().map(f32::to_bits).collect();
     assert_eq!(output, expected);
     say(format!(

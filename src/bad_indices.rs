@@ -1,6 +1,6 @@
 //! The policy for index values out of range, and the entries that they select.
 
-use crate::index::GatherIndex;
+use crate::index::Index;
 use crate::names::names;
 
 /// What an index out of range gives: the policy.
@@ -87,7 +87,7 @@ impl Beyond {
     /// The entry of a dim that an index selects: below `dim`, or `dim` or more for a bad one. `added` is added to an index
     /// below zero, except before the remainder is taken. A dim of 0 has no entry.
     #[inline(always)]
-    pub(crate) fn entry(self, index: impl GatherIndex, dim: u64, added: u64) -> u64 {
+    pub(crate) fn entry(self, index: impl Index, dim: u64, added: u64) -> u64 {
         match self {
             Self::Bad => index.position(added),
             Self::Nearest => nearest(index, dim, added),
@@ -97,7 +97,7 @@ impl Beyond {
 }
 
 #[inline]
-fn nearest(index: impl GatherIndex, dim: u64, added: u64) -> u64 {
+fn nearest(index: impl Index, dim: u64, added: u64) -> u64 {
     let position = index.position(added);
     if position < dim {
         position
@@ -110,7 +110,7 @@ fn nearest(index: impl GatherIndex, dim: u64, added: u64) -> u64 {
 
 /// The remainder, which is not negative.
 #[inline]
-fn remainder(index: impl GatherIndex, dim: u64) -> u64 {
+fn remainder(index: impl Index, dim: u64) -> u64 {
     let position = index.position(0);
     if position < dim {
         position

@@ -1,21 +1,21 @@
 //! Element types, and what a gather knows about its operands' types.
 
 use crate::encoding::{Encoding, VALUE_BYTES};
-use crate::index::{GatherIndex, IndexKind};
+use crate::index::{Index, IndexKind};
 
 /// An element that a GPU can gather: a type that bytemuck can move as bytes and set to zero, so each `Pod` type, `bool`
 /// and `char`. A bad row without a fill holds zero bytes.
 ///
-/// [`GatherPlan::run`](crate::GatherPlan::run) gathers any `T: Copy + Default + Send + Sync`; an `Executor` needs a `GatherElement`, on the CPU too.
+/// [`GatherPlan::gather`](crate::GatherPlan::gather) gathers any `T: Copy + Default + Send + Sync`; an `Executor` needs an `Element`, on the CPU too.
 #[cfg(feature = "gpu")]
-pub trait GatherElement:
+pub trait Element:
     bytemuck::NoUninit + bytemuck::CheckedBitPattern + bytemuck::Zeroable + Send + Sync
 {
 }
 
 #[cfg(feature = "gpu")]
-impl<T: bytemuck::NoUninit + bytemuck::CheckedBitPattern + bytemuck::Zeroable + Send + Sync>
-    GatherElement for T
+impl<T: bytemuck::NoUninit + bytemuck::CheckedBitPattern + bytemuck::Zeroable + Send + Sync> Element
+    for T
 {
 }
 
@@ -57,7 +57,7 @@ impl ElementTypes {
     /// // Three rows of two half floats, and the index 2 as an i32.
     /// let table = [0, 0, 0, 0, 0, 0, 0, 0, 0x00, 0x3c, 0x00, 0xc0];
     /// let types = ElementTypes::encoded(Encoding::F16, IndexKind::I32);
-    /// let row = plan.run_bytes(types, &table, &[2, 0, 0, 0])?;
+    /// let row = plan.gather_bytes(types, &table, &[2, 0, 0, 0])?;
     /// assert_eq!(row, [1.0_f32, -2.0].map(f32::to_le_bytes).concat());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -90,7 +90,7 @@ impl ElementTypes {
 
     /// For elements `T` and indices `I`.
     #[must_use]
-    pub const fn of<T, I: GatherIndex>() -> Self {
+    pub const fn of<T, I: Index>() -> Self {
         Self::new(size_of::<T>() as u64, I::KIND)
     }
 

@@ -11,7 +11,7 @@ use crate::names::names;
     label = "indices are integers of 8, 16, 32 or 64 bits, or usize",
     note = "convert the indices to one of these types: an isize to i64, floats to i32"
 )]
-pub trait GatherIndex: sealed::Sealed {
+pub trait Index: sealed::Sealed {
     /// The type as a value, for code that knows it only at run time.
     const KIND: IndexKind;
 }
@@ -21,7 +21,7 @@ macro_rules! index_kinds {
         /// An index type as a value. `Display` prints Rust's name of it, `i64` for instance, and `FromStr` reads the name.
         ///
         /// ```
-        /// use wgpu_gather::{GatherIndex, IndexKind};
+        /// use wgpu_gather::{Index, IndexKind};
         ///
         /// assert_eq!(i64::KIND, IndexKind::I64);
         /// assert_eq!(IndexKind::I64.bytes(), 8);
@@ -157,7 +157,7 @@ pub(crate) mod sealed {
 
 macro_rules! index {
     ($index:ty, $kind:ident, |$value:ident, $added:ident| $position:expr) => {
-        impl GatherIndex for $index {
+        impl Index for $index {
             const KIND: IndexKind = IndexKind::$kind;
         }
 
@@ -189,7 +189,7 @@ index!(u16, U16, |value, _added| u64::from(value));
 index!(u32, U32, |value, _added| u64::from(value));
 index!(u64, U64, |value, _added| value);
 
-impl GatherIndex for usize {
+impl Index for usize {
     const KIND: IndexKind = SizeNumber::KIND;
 }
 

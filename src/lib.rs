@@ -16,11 +16,11 @@
 //!
 //! // Rows 2 and 0 of a table of 3 rows of 2 numbers.
 //! let plan = Gather::new().plan(&[3, 2], &[2])?;
-//! assert_eq!(plan.run(&[10, 11, 20, 21, 30, 31], &[2, 0])?, [30, 31, 10, 11]);
+//! assert_eq!(plan.gather(&[10, 11, 20, 21, 30, 31], &[2, 0])?, [30, 31, 10, 11]);
 //!
 //! // An index out of range is an error, in the words of TensorFlow.
 //! let plan = Gather::new().axis(1).plan(&[2, 3], &[2])?;
-//! let bad = plan.run(&[1, 2, 3, 4, 5, 6], &[2_i64, 3]).unwrap_err();
+//! let bad = plan.gather(&[1, 2, 3, 4, 5, 6], &[2_i64, 3]).unwrap_err();
 //! assert_eq!(bad.to_string(), "indices[1] = 3 is not in [0, 3)");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -50,10 +50,10 @@
 #![cfg_attr(
     feature = "gpu",
     doc = "
-* The CPU: [`GatherPlan::run`] and [`GatherPlan::run_into`]. If you know the element type only at run time, call
-  [`run_bytes`](GatherPlan::run_bytes).
+* The CPU: [`GatherPlan::gather`] and [`GatherPlan::gather_into`]. If you know the element type only at run time, call
+  [`gather_bytes`](GatherPlan::gather_bytes).
 * Your own device, buffers and command encoder: [`Gatherer::encode`] records a gather once. [`Gatherer::prepare`] returns a
-  [`PreparedGather`], which records the gather in every frame. [`GatherBuffers`] and [`Ranges`] name the operands.
+  [`Prepared`], which records the gather in every frame. [`Buffers`] and [`Ranges`] name the operands.
 * An [`Executor`] gathers on a GPU or on the CPU, and its [`Tensor`]s stay on that GPU or in host memory. You await the
   [`Request`] that [`Executor::gather`] returns, or call `wait`.
 
@@ -73,7 +73,7 @@ assert_eq!(rows, [30.0, 31.0, -1.0, -1.0]); // 7 is out of range
 #![cfg_attr(
     not(feature = "gpu"),
     doc = "
-The CPU: [`GatherPlan::run`] and [`GatherPlan::run_into`], or [`run_bytes`](GatherPlan::run_bytes) for types that are known
+The CPU: [`GatherPlan::gather`] and [`GatherPlan::gather_into`], or [`gather_bytes`](GatherPlan::gather_bytes) for types that are known
 only at run time. Two ways to a GPU come with the feature `gpu`: one records into your encoder, the other submits and waits for you.
 "
 )]
@@ -84,7 +84,7 @@ only at run time. Two ways to a GPU come with the feature `gpu`: one records int
 //! [`BadIndices`] means the same on both. A negative index is out of range, unless you choose [`NegativeIndices::FromEnd`].
 //!
 //! An index row with an out-of-range index is a *bad row*. [`GatherPlan::out_of_range`] returns a mask of all bad rows, with which you
-//! can, for instance, set nulls. On a GPU, call `mask` on the request or on `GatherBuffers`.
+//! can, for instance, set nulls. On a GPU, call `mask` on the request or on `Buffers`.
 //!
 //! Mistakes are typed errors that name the operand and the numbers: see [errors](guide::errors). Shapes give a [`PlanError`], operands on
 //! the host and bad indices a [`RunError`]. On a GPU, a `Gatherer` returns a `GatherError`, and an `Executor` a `GpuError`, which
@@ -133,19 +133,19 @@ mod reduce;
 mod reserve;
 
 pub use bad_indices::{BadIndices, NegativeIndices};
-pub use element::ElementTypes;
 #[cfg(feature = "gpu")]
-pub use element::GatherElement;
-pub use encoding::{BlockError, BlockQuantized, Encoded, Encoding, ScaleKind};
+pub use element::Element;
+pub use element::ElementTypes;
+pub use encoding::{BlockQuantized, Encoded, Encoding, ScaleKind};
 pub use error::{BadIndexError, PlanError, RunError};
 #[cfg(feature = "gpu")]
 pub use error::{GatherError, GpuError};
 #[cfg(feature = "gpu")]
 pub use gpu::{
-    BadRows, EncodedTensor, Executor, GatherBuffers, Gatherer, Indices, Params, PreparedGather,
-    PreparedScatter, Ranges, Request, ScatterBuffers, ScatterRanges, ScatterRequest, Tensor,
+    BadRows, Buffers, Call, Executor, Gatherer, Indices, Params, Prepared, Ranges, Request,
+    ScatterRanges, Tensor,
 };
-pub use index::{GatherIndex, IndexKind};
+pub use index::{Index, IndexKind};
 // Rustdoc finds aliases here only: it drops those of items in private modules.
 pub use operand::Operand;
 #[doc(alias("take", "index_select", "embedding", "lookup", "select"))]
@@ -158,9 +158,10 @@ pub use plan::GatherNd;
 pub use plan::GatherPlan;
 #[cfg(feature = "gpu")]
 pub use plan::ToPlan;
+pub use plan::With;
+pub use reduce::Number;
 #[doc(alias("scatter_add", "scatter_nd", "index_add", "add.at", "segment_sum"))]
 pub use reduce::Reduce;
-pub use reduce::ScatterNumber;
 #[cfg(feature = "gpu")]
 pub use wgpu;
 

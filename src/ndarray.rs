@@ -1,19 +1,18 @@
-//! Gathers from and scatters to ndarray's arrays, on the CPU. An operation has `gather_array`; a plan has `run_array`,
-//! `scatter_array` and `scatter_reduce_array`. Views that are not in standard layout are copied first.
+//! Gathers from and scatters to ndarray's arrays, on the CPU. Views that are not in standard layout are copied first.
 
 use std::borrow::Cow;
 
 use ndarray::{Array, ArrayD, ArrayRef, Dimension, IxDyn};
 
 use crate::error::{PlanError, RunError};
-use crate::index::GatherIndex;
+use crate::index::Index;
 use crate::operand::Operand;
 use crate::plan::lengths::check_shape;
-use crate::plan::{Gather, GatherElements, GatherNd, GatherPlan};
-use crate::reduce::{Reduce, ScatterNumber};
+use crate::plan::{GatherPlan, ScatterRules, With};
+use crate::reduce::{Number, Reduce};
 
 impl GatherPlan {
-    /// As [`run`](Self::run), but from ndarray's arrays, which must have the plan's shapes. Needs the feature
+    /// As [`gather`](Self::gather), but from ndarray's arrays, which must have the plan's shapes. Needs the feature
     /// `ndarray`.
     ///
     /// Pass `&` and any array or view. An array in standard layout (row-major, without gaps) is read in place. Any
@@ -22,7 +21,7 @@ impl GatherPlan {
     ///
     /// # Errors
     ///
-    /// As [`run`](Self::run), [`RunError::PlanShape`] if an array has another shape, and [`RunError::OutOfMemory`] if there is
+    /// As [`gather`](Self::gather), [`RunError::PlanShape`] if an array has another shape, and [`RunError::OutOfMemory`] if there is
     /// no memory to copy an array.
     ///
     /// # Examples
@@ -34,47 +33,25 @@ impl GatherPlan {
     /// // torch.gather
     /// let plan = GatherElements::new().axis(1).plan(&[2, 3], &[2, 2])?;
     /// let params = array![["a", "b", "c"], ["d", "e", "f"]];
-    /// let along = plan.run_array(&params, &array![[0, 0], [1, 0]])?;
+    /// let along = plan.gather_array(&params, &array![[0, 0], [1, 0]])?;
     /// assert_eq!(along, array![["a", "a"], ["e", "d"]].into_dyn());
     ///
-    /// let error = plan.run_array(&params.t(), &array![[0, 0], [1, 0]]).unwrap_err();
+    /// let error = plan.gather_array(&params.t(), &array![[0, 0], [1, 0]]).unwrap_err();
     /// assert_eq!(error.to_string(), "params must have the plan's shape [2,3], found [3,2]");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn run_array<T, I, D1, D2>(
+    pub fn gather_array<T: Copy + Default + Send + Sync, I: Index>(
         &self,
-        params: &ArrayRef<T, D1>,
-        indices: &ArrayRef<I, D2>,
-    ) -> Result<ArrayD<T>, RunError>
-    where
-        T: Copy + Default + Send + Sync,
-        I: GatherIndex,
-        D1: Dimension,
-        D2: Dimension,
-    {
-        check_shape(Operand::Params, &self.params_shape, params.shape())?;
-        check_shape(Operand::Indices, &self.indices_shape, indices.shape())?;
-        let params = standard_layout(Operand::Params, params)?;
-        let indices = standard_layout(Operand::Indices, indices)?;
-        let output = self.run(&params, &indices)?;
-        let shape = self.output_shape();
-        // With addresses of 32 bits, ndarray's limit is below that of plans.
-        Array::from_shape_vec(IxDyn(shape), output).map_err(|_| {
-            let too_many = PlanError::TooManyElements {
-                operand: Operand::Output,
-                shape: shape.to_vec(),
-                limit: isize::MAX.unsigned_abs() as u64,
-            };
-            too_many.into()
-        })
+        params: &ArrayRef<T, impl Dimension>,
+        indices: &ArrayRef<I, impl Dimension>,
+    ) -> Result<ArrayD<T>, RunError> {
+        self.fill(T::default()).gather_array(params, indices)
     }
-}
 
-impl GatherPlan {
     /// As [`scatter`](Self::scatter), but with ndarray's arrays, which must have the plan's shapes. Needs the feature
     /// `ndarray`.
     ///
-    /// Updates and indices may have any layout, as in [`run_array`](Self::run_array). The target is written in place, so it must
+    /// Updates and indices may have any layout, as in [`gather_array`](Self::gather_array). The target is written in place, so it must
     /// be in standard layout (row-major, without gaps).
     ///
     /// # Errors
@@ -99,22 +76,14 @@ impl GatherPlan {
     /// assert_eq!(error.to_string(), "target must be in standard layout, found strides [1,3] for shape [3,2]");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn scatter_array<T, I, D1, D2, D3>(
+    pub fn scatter_array<T: Copy + Send + Sync, I: Index>(
         &self,
-        updates: &ArrayRef<T, D1>,
-        indices: &ArrayRef<I, D2>,
-        target: &mut ArrayRef<T, D3>,
-    ) -> Result<(), RunError>
-    where
-        T: Copy + Send + Sync,
-        I: GatherIndex,
-        D1: Dimension,
-        D2: Dimension,
-        D3: Dimension,
-    {
-        self.scatter_arrays(updates, indices, target, |updates, indices, target| {
-            self.scatter(updates, indices, target)
-        })
+        updates: &ArrayRef<T, impl Dimension>,
+        indices: &ArrayRef<I, impl Dimension>,
+        target: &mut ArrayRef<T, impl Dimension>,
+    ) -> Result<(), RunError> {
+        self.with_rules(ScatterRules::default())
+            .scatter_array(updates, indices, target)
     }
 
     /// As [`scatter_reduce`](Self::scatter_reduce), but with ndarray's arrays, as [`scatter_array`](Self::scatter_array) takes
@@ -138,44 +107,102 @@ impl GatherPlan {
     /// assert_eq!(target, array![[41.0, 42.0], [3.0, 24.0]]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn scatter_reduce_array<T, I, D1, D2, D3>(
+    pub fn scatter_reduce_array<T: Number, I: Index>(
         &self,
         reduce: Reduce,
-        updates: &ArrayRef<T, D1>,
-        indices: &ArrayRef<I, D2>,
-        target: &mut ArrayRef<T, D3>,
-    ) -> Result<(), RunError>
-    where
-        T: ScatterNumber,
-        I: GatherIndex,
-        D1: Dimension,
-        D2: Dimension,
-        D3: Dimension,
-    {
+        updates: &ArrayRef<T, impl Dimension>,
+        indices: &ArrayRef<I, impl Dimension>,
+        target: &mut ArrayRef<T, impl Dimension>,
+    ) -> Result<(), RunError> {
+        self.with_rules(ScatterRules::default())
+            .scatter_reduce_array(reduce, updates, indices, target)
+    }
+}
+
+impl<T: Copy + Default + Send + Sync> With<'_, T> {
+    /// As [`GatherPlan::gather_array`], with the fill in the slices of bad rows.
+    ///
+    /// # Errors
+    ///
+    /// As [`GatherPlan::gather_array`].
+    pub fn gather_array<I: Index>(
+        &self,
+        params: &ArrayRef<T, impl Dimension>,
+        indices: &ArrayRef<I, impl Dimension>,
+    ) -> Result<ArrayD<T>, RunError> {
+        check_shape(Operand::Params, &self.plan.params_shape, params.shape())?;
+        check_shape(Operand::Indices, &self.plan.indices_shape, indices.shape())?;
+        let params = standard_layout(Operand::Params, params)?;
+        let indices = standard_layout(Operand::Indices, indices)?;
+        let output = self.gather(&params, &indices)?;
+        let shape = self.plan.output_shape();
+        // With addresses of 32 bits, ndarray's limit is below that of plans.
+        Array::from_shape_vec(IxDyn(shape), output).map_err(|_| {
+            let too_many = PlanError::TooManyElements {
+                operand: Operand::Output,
+                shape: shape.to_vec(),
+                limit: isize::MAX.unsigned_abs() as u64,
+            };
+            too_many.into()
+        })
+    }
+}
+
+impl With<'_, Reduce> {
+    /// As [`GatherPlan::scatter_array`], with these options. One slice of updates for all index rows may have its dims of 1, or
+    /// leave them out.
+    ///
+    /// # Errors
+    ///
+    /// As [`GatherPlan::scatter_array`].
+    pub fn scatter_array<T: Copy + Send + Sync, I: Index>(
+        self,
+        updates: &ArrayRef<T, impl Dimension>,
+        indices: &ArrayRef<I, impl Dimension>,
+        target: &mut ArrayRef<T, impl Dimension>,
+    ) -> Result<(), RunError> {
+        self.scatter_arrays(updates, indices, target, |updates, indices, target| {
+            self.scatter(updates, indices, target)
+        })
+    }
+
+    /// As [`GatherPlan::scatter_reduce_array`], with these options.
+    ///
+    /// # Errors
+    ///
+    /// As [`GatherPlan::scatter_reduce_array`].
+    pub fn scatter_reduce_array<T: Number, I: Index>(
+        self,
+        reduce: Reduce,
+        updates: &ArrayRef<T, impl Dimension>,
+        indices: &ArrayRef<I, impl Dimension>,
+        target: &mut ArrayRef<T, impl Dimension>,
+    ) -> Result<(), RunError> {
         self.scatter_arrays(updates, indices, target, |updates, indices, target| {
             self.scatter_reduce(reduce, updates, indices, target)
         })
     }
 
     /// Scatters arrays that have the plan's shapes.
-    fn scatter_arrays<T: Copy, I: GatherIndex>(
-        &self,
+    fn scatter_arrays<T: Copy, I: Index>(
+        self,
         updates: &ArrayRef<T, impl Dimension>,
         indices: &ArrayRef<I, impl Dimension>,
         target: &mut ArrayRef<T, impl Dimension>,
         scatter: impl FnOnce(&[T], &[I], &mut [T]) -> Result<(), RunError>,
     ) -> Result<(), RunError> {
-        self.check_scatter()?;
+        let (plan, rules) = (self.plan, self.rules);
+        plan.check_scatter()?;
         // One slice for all index rows may have its dims of 1, or leave them out.
         let longer = |shape: &[usize]| -> Vec<usize> {
             shape.iter().copied().filter(|&dim| dim != 1).collect()
         };
-        let shape = self.updates_shape();
-        if !self.scatter.one_update || longer(shape) != longer(updates.shape()) {
+        let shape = plan.updates_shape(rules);
+        if !rules.one_update || longer(shape) != longer(updates.shape()) {
             check_shape(Operand::Updates, shape, updates.shape())?;
         }
-        check_shape(Operand::Indices, &self.indices_shape, indices.shape())?;
-        check_shape(Operand::Target, &self.params_shape, target.shape())?;
+        check_shape(Operand::Indices, &plan.indices_shape, indices.shape())?;
+        check_shape(Operand::Target, &plan.params_shape, target.shape())?;
         if !target.is_standard_layout() {
             return Err(RunError::TargetLayout {
                 shape: target.shape().to_vec(),
@@ -191,49 +218,6 @@ impl GatherPlan {
         )
     }
 }
-
-macro_rules! gather_array {
-    ($($operation:ty)*) => {$(
-        impl $operation {
-            /// Plans for the arrays' shapes, and gathers on the CPU, as [`GatherPlan::run_array`] does. Needs the feature `ndarray`.
-            ///
-            /// # Errors
-            ///
-            /// [`RunError::Plan`], and as [`GatherPlan::run_array`].
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// use ndarray::array;
-            /// use wgpu_gather::{Gather, GatherElements, GatherNd};
-            ///
-            /// let params = array![["a", "b", "c"], ["d", "e", "f"]];
-            /// let columns = Gather::new().axis(-1).gather_array(&params, &array![2, 0])?;
-            /// assert_eq!(columns, array![["c", "a"], ["f", "d"]].into_dyn());
-            /// let single = GatherNd::new().gather_array(&params, &array![[0, 0], [1, 1]])?;
-            /// assert_eq!(single, array!["a", "e"].into_dyn());
-            /// let along = GatherElements::new().axis(1).gather_array(&params, &array![[0, 0], [1, 0]])?;
-            /// assert_eq!(along, array![["a", "a"], ["e", "d"]].into_dyn());
-            /// # Ok::<(), wgpu_gather::RunError>(())
-            /// ```
-            pub fn gather_array<T, I, D1, D2>(
-                &self,
-                params: &ArrayRef<T, D1>,
-                indices: &ArrayRef<I, D2>,
-            ) -> Result<ArrayD<T>, RunError>
-            where
-                T: Copy + Default + Send + Sync,
-                I: GatherIndex,
-                D1: Dimension,
-                D2: Dimension,
-            {
-                self.plan(params.shape(), indices.shape())?.run_array(params, indices)
-            }
-        }
-    )*};
-}
-
-gather_array! { Gather GatherNd GatherElements }
 
 /// The elements in row-major order, copied if need be. A broadcast view may have more elements than fit in memory.
 fn standard_layout<T: Copy, D: Dimension>(

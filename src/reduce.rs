@@ -36,7 +36,7 @@ names! {
     label = "reductions take integers of 8, 16, 32 or 64 bits, f32 and f64",
     note = "`scatter` assigns elements of every Copy type"
 )]
-pub trait ScatterNumber: sealed::Number {}
+pub trait Number: sealed::Number {}
 
 /// A number's type, as a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -98,7 +98,7 @@ pub(crate) mod sealed {
 
 macro_rules! integers {
     ($($integer:ty)*) => {$(
-        impl ScatterNumber for $integer {}
+        impl Number for $integer {}
 
         impl sealed::Number for $integer {
             const IS_FLOAT: bool = false;
@@ -129,7 +129,7 @@ macro_rules! integers {
 
 macro_rules! floats {
     ($($float:ty: $nan:literal;)*) => {$(
-        impl ScatterNumber for $float {}
+        impl Number for $float {}
 
         impl sealed::Number for $float {
             const IS_FLOAT: bool = true;

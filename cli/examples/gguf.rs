@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let encoded = Encoded::new(encoding, &table.bytes);
     let params = executor.upload_encoded(&encoded, &[rows, width])?;
     let on_gpu = executor.gather(&plan, &params, &tokens).wait()?;
-    let on_cpu = plan.run_decoded(&encoded, &tokens)?;
+    let on_cpu = plan.gather_encoded(&encoded, &tokens)?;
     let bits = |values: &[f32]| {
         values
             .iter()

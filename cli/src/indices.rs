@@ -143,7 +143,7 @@ impl Indices {
     pub fn params_rows(
         &self,
         plan: &GatherPlan,
-    ) -> Result<std::result::Result<Vec<Option<u64>>, RunError>> {
+    ) -> Result<std::result::Result<Vec<Option<usize>>, RunError>> {
         Ok(by_index_type!(self, |numbers| plan.params_rows(&numbers)))
     }
 }

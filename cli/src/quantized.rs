@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use wgpu_gather::{
-    BlockQuantized, Encoded, Encoding, Executor, GatherIndex, GatherPlan, GpuError, ScaleKind,
+    BlockQuantized, Encoded, Encoding, Executor, GatherPlan, GpuError, Index, ScaleKind,
 };
 
 use crate::args::Run;
@@ -106,9 +106,9 @@ impl Table {
     }
 
     /// True if [`read_slices`](Self::read_slices) can read this table, which has `rows` rows with `row_len` values each.
-    pub fn has_slices(&self, rows: u64, row_len: u64) -> bool {
+    pub fn has_slices(&self, rows: usize, row_len: usize) -> bool {
         // The library refuses a row with another number of scales.
-        let blocks = row_len.div_ceil(self.encoding.block_len());
+        let blocks = (row_len as u64).div_ceil(self.encoding.block_len());
         if self
             .scales
             .as_ref()
@@ -118,11 +118,11 @@ impl Table {
         }
         let mut beside = self.scales.iter().chain(&self.zero_points);
         beside.all(|array| {
-            let last = array.shape.last().map_or(0, |&last| last as u64);
-            let len: Option<u64> =
-                (array.shape.iter()).try_fold(1, |len: u64, &dim| len.checked_mul(dim as u64));
+            let last = array.shape.last().copied().unwrap_or(0);
+            let mut dims = array.shape.iter();
+            let len = dims.try_fold(1, |len: u64, &dim| len.checked_mul(dim as u64));
             // The library refuses scales and zero points with another number of rows.
-            last > 0 && len == rows.checked_mul(last) && array.has_slices(1, last)
+            last > 0 && len == (rows as u64).checked_mul(last as u64) && array.has_slices(1, last)
         })
     }
 
@@ -130,16 +130,16 @@ impl Table {
     pub fn read_slices(
         &self,
         params: &Stored,
-        slices: &[u64],
-        rows: u64,
+        slices: &[usize],
+        rows: usize,
         progress: &dyn Fn(u64),
     ) -> Result<Read> {
         let of = |array: &Stored, progress: &dyn Fn(u64)| -> Result<Array> {
             let last = array.shape.last().copied().unwrap_or(1);
             Ok(Array {
                 dtype: array.dtype.clone(),
-                shape: vec![slices.len(), usize::try_from(rows)?, last],
-                bytes: array.read_slices(slices, rows * last as u64, progress)?,
+                shape: vec![slices.len(), rows, last],
+                bytes: array.read_slices(slices, rows * last, progress)?,
             })
         };
         let beside =
@@ -179,7 +179,7 @@ impl Read {
         }
     }
 
-    fn rows<I: GatherIndex>(
+    fn rows<I: Index>(
         &self,
         encoding: Encoding,
         shape: &[usize],
@@ -195,7 +195,7 @@ impl Read {
             encoded = encoded.zero_points(&zero_points.bytes);
         }
         match executor {
-            None => Ok(plan.run_decoded(&encoded, indices)?),
+            None => Ok(plan.gather_encoded(&encoded, indices)?),
             Some(executor) => {
                 let table = executor.upload_encoded(&encoded, shape)?;
                 executor.gather(plan, &table, indices).wait()

@@ -225,7 +225,7 @@ fn values_of(encoding: Encoding, bytes: usize) -> Vec<f32> {
     let table: Vec<u8> = table.collect();
     let plan = Gather::new().plan(&[codes.len()], &[codes.len()]);
     let plan = plan.expect("a valid shape");
-    plan.run_decoded(&Encoded::new(encoding, &table), &codes)
+    plan.gather_encoded(&Encoded::new(encoding, &table), &codes)
         .expect("codes in range")
 }
 

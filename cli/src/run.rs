@@ -179,12 +179,12 @@ impl Work<'_> {
         // A slice of an encoded table covers whole rows.
         let row_len = match self.encoding {
             None => slice_len,
-            Some(_) => self.shape.last().map_or(1, |&last| last as u64),
+            Some(_) => self.shape.last().copied().unwrap_or(1),
         };
         let rows = slice_len.checked_div(row_len).unwrap_or(0);
         let of_params = match &table {
             None => slice_len,
-            Some(_) => rows * params.shape.last().map_or(1, |&last| last as u64),
+            Some(_) => rows.saturating_mul(params.shape.last().copied().unwrap_or(1)),
         };
         let is_whole = rows > 0 && slice_len.is_multiple_of(row_len);
         let row_count = || plan.params_len() / row_len;
@@ -208,8 +208,8 @@ impl Work<'_> {
         };
         if let (Some(rows_of_params), true) = (&selected, reads_slices) {
             let (slices, places) = once_each(rows_of_params)?;
-            let total = slices.len() as u64 * slice_len / row_len;
-            let progress = self.progress(&params, total, slices.len() as u64 * of_params);
+            let total = slices.len() * slice_len / row_len;
+            let progress = self.progress(&params, total, slices.len().saturating_mul(of_params));
             let progress = |bytes| progress.add(bytes);
             let read = match &table {
                 Some(table) => table.read_slices(&params, &slices, rows, &progress)?,
@@ -219,21 +219,15 @@ impl Work<'_> {
                     shape: Vec::new(),
                 }),
             };
-            let shape = vec![
-                slices.len(),
-                usize::try_from(rows)?,
-                usize::try_from(row_len)?,
-            ];
+            let shape = vec![slices.len(), rows, row_len];
             let gather = Gather::new().bad_indices(BadIndices::Fill);
             let plan = gather.plan(&shape, &[places.len()])?;
             let count = vec![places.len()];
             let indices = Indices::of_numbers(self.indices.source.clone(), count, &places)?;
             return self.on(read, &shape, &plan, &indices, gpu, selected.as_deref());
         }
-        let values: u64 = params
-            .shape
-            .iter()
-            .fold(1, |len, &dim| len.saturating_mul(dim as u64));
+        let dims = params.shape.iter();
+        let values = dims.fold(1, |len: usize, &dim| len.saturating_mul(dim));
         let rows = plan.params_len() / row_len.max(1);
         let progress = self.progress(&params, rows, values);
         let progress = |bytes| progress.add(bytes);
@@ -252,8 +246,8 @@ impl Work<'_> {
     }
 
     /// Shows the progress while `rows` rows of params are read, `values` values in all.
-    fn progress(&self, params: &Stored, rows: u64, values: u64) -> OfBytes {
-        let bytes = values / params.dtype.block_len as u64 * params.dtype.bytes as u64;
+    fn progress(&self, params: &Stored, rows: usize, values: usize) -> OfBytes {
+        let bytes = (values / params.dtype.block_len) as u64 * params.dtype.bytes as u64;
         let what = format!("reads {rows} rows of {}", self.args.params.display());
         OfBytes::new(what, bytes, self.args.quiet)
     }
@@ -266,7 +260,7 @@ impl Work<'_> {
         plan: &GatherPlan,
         indices: &Indices,
         gpu: Option<&Executor>,
-        rows: Option<&[Option<u64>]>,
+        rows: Option<&[Option<usize>]>,
     ) -> Result<(Vec<u8>, Duration)> {
         if self.encoding.is_some() {
             read.params = read.params.little_endian();
@@ -284,7 +278,7 @@ impl Work<'_> {
                 let (params, indices) = (&read.params.bytes, &indices.array.bytes);
                 match gpu {
                     None => plan
-                        .run_bytes(types, params, indices)
+                        .gather_bytes(types, params, indices)
                         .map_err(GpuError::from),
                     Some(gpu) => {
                         let upload = |bytes: &[u8]| gpu.upload(bytes, &[bytes.len()]);
@@ -325,7 +319,7 @@ impl Work<'_> {
 }
 
 /// The selected rows in ascending order, each once, and each output row's place among them; -1 for none.
-fn once_each(rows: &[Option<u64>]) -> Result<(Vec<u64>, Vec<i64>)> {
+fn once_each(rows: &[Option<usize>]) -> Result<(Vec<usize>, Vec<i64>)> {
     let no_memory = |_| format!("out of memory for {} rows", rows.len());
     let (mut slices, mut places) = (Vec::new(), Vec::new());
     slices.try_reserve_exact(rows.len()).map_err(no_memory)?;

@@ -72,7 +72,7 @@ fn first_of_each_digit(executor: &Executor, images: &[u8]) -> Result<(), Box<dyn
 
     let table = executor.upload(images, plan.params_shape())?;
     let rows = executor.gather(&plan, &table, &three_of_each).wait()?;
-    assert_eq!(rows, plan.run(images, &three_of_each)?);
+    assert_eq!(rows, plan.gather(images, &three_of_each)?);
     assert_eq!(rows, read_data("digits_expected_u8.npy")?);
 
     let who = match executor.device() {
@@ -101,7 +101,7 @@ fn mean_of_each_digit(
         .collect::<Result<_, _>>()?;
     let plan = GatherNd::new().plan(&SHAPE, &[indices.len(), 1])?;
 
-    let cpu_rows = plan.run(images, &indices)?;
+    let cpu_rows = plan.gather(images, &indices)?;
     let cpu_means = average(&cpu_rows, &starts);
     if executor.device().is_err() {
         say(format!(
@@ -155,14 +155,14 @@ fn index_out_of_range(executor: &Executor, images: &[u8]) -> Result<(), Box<dyn 
             let plan = zeros.plan(&SHAPE, &[2, 1])?;
             (
                 "CPU, told BadIndices::Fill",
-                plan.run(images, &good_and_bad)?,
+                plan.gather(images, &good_and_bad)?,
             )
         }
     };
     let (good, bad) = rows.split_at(PIXELS);
     assert_eq!(good, &images[..PIXELS]);
     assert_eq!(bad, [0; PIXELS]);
-    let Err(error) = plan.run(images, &good_and_bad) else {
+    let Err(error) = plan.gather(images, &good_and_bad) else {
         return Err("the CPU took an index that is out of range".into());
     };
     say(format!(

@@ -3,7 +3,7 @@
 
 use std::error::Error;
 
-use wgpu_gather::{ElementTypes, Executor, GatherBuffers, GatherPlan, Ranges, wgpu};
+use wgpu_gather::{Buffers, ElementTypes, Executor, GatherPlan, Ranges, wgpu};
 
 use crate::{DIGITS, PIXELS};
 
@@ -48,7 +48,7 @@ pub fn gather_and_average(
     });
 
     let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-    let buffers = GatherBuffers::new(
+    let buffers = Buffers::gather(
         ElementTypes::of::<u8, u32>(),
         Ranges {
             params: images.buffer()?.slice(..),

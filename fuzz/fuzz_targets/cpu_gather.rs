@@ -16,9 +16,7 @@ use testkit::of_index_type;
 use testkit::oracle::Case;
 use testkit::samples::{Cpu, Element, POLICIES, Runner, Sample, WIDTHS, index_bytes};
 use testkit::scatter;
-use wgpu_gather::{
-    BadIndices, Encoded, GatherIndex, GatherPlan, IndexKind, Operand, Reduce, RunError,
-};
+use wgpu_gather::{BadIndices, Encoded, GatherPlan, Index, IndexKind, Operand, Reduce, RunError};
 
 /// The most elements of an operand: threads share a gather of as many of the widest elements.
 const MAX_ELEMENTS: usize = 8192;
@@ -133,7 +131,7 @@ impl NamingRow<'_> {
             let case = self.0;
             let position = bad.position.iter().zip(&case.indices_shape);
             let row = position.fold(0, |row, (at, dim)| row * dim + at);
-            assert_eq!(bad.row, row as u64, "{case}");
+            assert_eq!(bad.row, row, "{case}");
             let dims = case
                 .op
                 .indexed_dims(&case.params_shape, &case.indices_shape);
@@ -148,7 +146,7 @@ impl NamingRow<'_> {
 impl Runner for NamingRow<'_> {
     const DEVICE_DEFAULT: BadIndices = Cpu::DEVICE_DEFAULT;
 
-    fn gather<T: Element, I: GatherIndex>(
+    fn gather<T: Element, I: Index>(
         &self,
         plan: &GatherPlan,
         params: &[T],
@@ -157,7 +155,7 @@ impl Runner for NamingRow<'_> {
         self.checked(Cpu.gather(plan, params, indices))
     }
 
-    fn gather_decoded<I: GatherIndex>(
+    fn gather_decoded<I: Index>(
         &self,
         plan: &GatherPlan,
         params: &Encoded<&[u8]>,
@@ -178,7 +176,7 @@ fuzz_target!(|input: Input| -> Corpus {
     }
     for sample in case.samples(&[input.element_bytes], &[input.index_kind], POLICIES) {
         sample.check(&NamingRow(case));
-        let [params_gap, output_gap, _] = input.lengths.map(|len| u64::from(len) % 4);
+        let [params_gap, output_gap, _] = input.lengths.map(|len| usize::from(len) % 4);
         sample
             .with_gaps([params_gap, output_gap])
             .check(&NamingRow(case));
@@ -211,7 +209,7 @@ fn check_scatter(sample: &Sample, [number, gaps, one_update]: [u8; 3]) {
 }
 
 /// A gather of elements without bytes gives as many as the output has, or names the first bad row.
-fn check_without_bytes<I: GatherIndex + Pod>(case: &Case, kind: IndexKind) {
+fn check_without_bytes<I: Index + Pod>(case: &Case, kind: IndexKind) {
     let indices: Vec<I> = bytemuck::pod_collect_to_vec(&index_bytes(kind, &case.indices));
     let first_bad = case.out_of_range().into_iter().position(|is_bad| is_bad);
     let bad_index = first_bad.map(|row| case.bad_index_text(row));
@@ -223,17 +221,19 @@ fn check_without_bytes<I: GatherIndex + Pod>(case: &Case, kind: IndexKind) {
             _ => Ok(output_len),
         };
         for plan in [&plan.shard(0..0).unwrap(), &plan] {
-            let params_len = usize::try_from(plan.params_len()).unwrap();
-            let params = [()].repeat(params_len);
-            let found = plan.run(&params, &indices).map(|output| output.len());
+            let params = [()].repeat(plan.params_len());
+            let found = plan.gather(&params, &indices).map(|output| output.len());
             assert_eq!(found.map_err(|error| error.to_string()), expected, "{case}");
-            let into = plan.run_into(&params, &indices, &mut [()].repeat(output_len));
+            let into = plan.gather_into(&params, &indices, &mut [()].repeat(output_len));
             let into = into.map(|()| output_len).map_err(|error| error.to_string());
             assert_eq!(into, expected, "{case}");
         }
         // If params has no rows, every index row is bad, and the error comes before any allocation.
         if plan.row_count() == 0 && expected.is_err() {
-            let error = plan.run::<u64, _>(&[], &indices).unwrap_err().to_string();
+            let error = plan
+                .gather::<u64, _>(&[], &indices)
+                .unwrap_err()
+                .to_string();
             assert_eq!(Err(error), expected, "{case}");
         }
     }
@@ -248,19 +248,20 @@ fn check_lengths(plan: &GatherPlan, [params, indices, output]: [usize; 3]) {
     ];
     let wrong = expected
         .into_iter()
-        .find(|&(_, expected, found)| found as u64 != expected);
+        .find(|&(_, expected, found)| found != expected);
     let Some((operand, expected, found)) = wrong else {
         return;
     };
+    let expected = expected as u64;
     let error = RunError::Length {
         operand,
         expected: expected..=expected,
         found,
     };
     let (params, indices) = (vec![1_u8; params], vec![0_u64; indices]);
-    let into = plan.run_into(&params, &indices, &mut vec![0; output]);
+    let into = plan.gather_into(&params, &indices, &mut vec![0; output]);
     assert_eq!(into, Err(error.clone()), "{plan}");
     if operand != Operand::Output {
-        assert_eq!(plan.run(&params, &indices), Err(error), "{plan}");
+        assert_eq!(plan.gather(&params, &indices), Err(error), "{plan}");
     }
 }

@@ -19,14 +19,14 @@ const MAX_RANK: usize = 40;
 struct Input {
     case: Case,
     /// The start and end of a shard.
-    rows: [u64; 2],
+    rows: [usize; 2],
 }
 
 impl<'a> Arbitrary<'a> for Input {
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
         let max_rank = *u.choose(&[3, 6, MAX_RANK])?;
         Ok(Self {
-            rows: [any_dim(u)? as u64, any_dim(u)? as u64],
+            rows: [any_dim(u)?, any_dim(u)?],
             case: any_case(u, max_rank, any_dim)?,
         })
     }
@@ -83,37 +83,40 @@ fn check_sizes(case: &Case, plan: &GatherPlan) {
     assert!(plan.to_string().contains(" -> output ["), "{plan}");
 }
 
-fn elements(shape: &[usize]) -> u64 {
+fn elements(shape: &[usize]) -> usize {
     if shape.contains(&0) {
         return 0;
     }
-    shape.iter().map(|&dim| dim as u64).product()
+    shape.iter().product()
 }
 
 /// Empty params and indices give a length error, or an empty output if the plan has no params and no indices.
 fn check_empty_operands(plan: &GatherPlan) {
-    let missing = |operand, expected| RunError::Length {
-        operand,
-        expected: expected..=expected,
-        found: 0,
+    let missing = |operand, expected| {
+        let expected = expected as u64..=expected as u64;
+        RunError::Length {
+            operand,
+            expected,
+            found: 0,
+        }
     };
     let expected = match (plan.params_len(), plan.indices_len()) {
         (0, 0) => Ok(Vec::new()),
         (0, indices) => Err(missing(Operand::Indices, indices)),
         (params, _) => Err(missing(Operand::Params, params)),
     };
-    assert_eq!(plan.run::<u8, i64>(&[], &[]), expected, "{plan}");
+    assert_eq!(plan.gather::<u8, i64>(&[], &[]), expected, "{plan}");
 }
 
 /// A shard differs from the whole plan only in the rows of params.
-fn check_shard(plan: &GatherPlan, start: u64, end: u64) {
+fn check_shard(plan: &GatherPlan, start: usize, end: usize) {
     let whole = plan;
     let are_rows = start <= end && end <= whole.row_count();
     match plan.shard(start..end) {
         Ok(shard) => {
             assert!(are_rows, "{plan}: {start}..{end}");
-            let params_len = u128::from(shard.params_len()) * u128::from(whole.row_count());
-            let expected = u128::from(whole.params_len()) * u128::from(end - start);
+            let params_len = shard.params_len() as u128 * whole.row_count() as u128;
+            let expected = whole.params_len() as u128 * (end - start) as u128;
             assert_eq!(params_len, expected, "{shard}");
             assert_eq!(shard.indices_len(), whole.indices_len(), "{shard}");
             assert_eq!(shard.output_len(), whole.output_len(), "{shard}");

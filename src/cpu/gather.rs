@@ -10,7 +10,7 @@ use super::operands::{Operands, Params};
 use super::stretches::CopyStretches;
 use crate::bad_indices::{Beyond, NegativeIndices};
 use crate::error::RunError;
-use crate::index::{GatherIndex, IndexValues, by_index_type};
+use crate::index::{Index, IndexValues, by_index_type};
 use crate::memory::{Byte, SliceBytes, address};
 use crate::plan::GatherPlan;
 
@@ -120,7 +120,7 @@ struct Execution<'a, I> {
     index_rows: IndexRows<'a, I>,
 }
 
-impl<I: GatherIndex> Execution<'_, I> {
+impl<I: Index> Execution<'_, I> {
     /// Gathers the whole output. Returns the first bad output row, unless bad rows are filled.
     ///
     /// Its index row is the smallest bad one: the first block of a batch has all its index rows, in order.

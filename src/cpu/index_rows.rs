@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::cursor::Cursor;
 use crate::bad_indices::{Beyond, NegativeIndices};
 use crate::error::BadIndexError;
-use crate::index::GatherIndex;
+use crate::index::Index;
 use crate::memory::address;
 use crate::plan::GatherPlan;
 
@@ -31,7 +31,7 @@ pub(super) struct IndexRows<'a, I> {
     pub(super) beyond: Beyond,
 }
 
-impl<'a, I: GatherIndex> IndexRows<'a, I> {
+impl<'a, I: Index> IndexRows<'a, I> {
     /// `indices` must have the length that the plan gives it.
     pub(super) fn new(plan: &'a GatherPlan, indices: &'a [I]) -> Self {
         Self {
@@ -291,7 +291,7 @@ pub(super) struct Indices<'a, I, const DEPTH: usize> {
     added: [u64; DEPTH],
 }
 
-impl<I: GatherIndex, const DEPTH: usize> SelectedRows for Indices<'_, I, DEPTH> {
+impl<I: Index, const DEPTH: usize> SelectedRows for Indices<'_, I, DEPTH> {
     #[inline(always)]
     fn len(self) -> usize {
         self.index_rows.len()
@@ -328,12 +328,7 @@ fn added(dim: u64, from_end: bool) -> u64 {
 
 /// The row-major position in `dims` of the values of one index row, if each value is in range.
 #[inline(always)]
-fn select<I: GatherIndex>(
-    index: &[I],
-    dims: &[u64],
-    from_end: bool,
-    beyond: Beyond,
-) -> Option<u64> {
+fn select<I: Index>(index: &[I], dims: &[u64], from_end: bool, beyond: Beyond) -> Option<u64> {
     let (mut selected, mut in_range) = (0_u64, true);
     for (&value, &dim) in index.iter().zip(dims) {
         let position = beyond.entry(value, dim, added(dim, from_end));

@@ -2,11 +2,9 @@
 
 use super::index_rows::IndexRows;
 use crate::error::RunError;
-use crate::index::{GatherIndex, IndexValues, by_index_type};
-use crate::memory::address;
+use crate::index::{Index, IndexValues, by_index_type};
 use crate::operand::Operand;
 use crate::plan::GatherPlan;
-use crate::plan::lengths::check_len;
 
 impl GatherPlan {
     /// The mask of bad rows: for each index row, `true` if one of its values is out of range. The mask has
@@ -31,7 +29,7 @@ impl GatherPlan {
     ///
     /// let plan = Gather::new().bad_indices(BadIndices::Fill).plan(&[3], &[4])?;
     /// let indices = [2, -1, 0, 3];
-    /// assert_eq!(plan.run(&[10, 20, 30], &indices)?, [30, 0, 10, 0]);
+    /// assert_eq!(plan.gather(&[10, 20, 30], &indices)?, [30, 0, 10, 0]);
     /// let bad_rows = plan.out_of_range(&indices)?;
     /// assert_eq!(bad_rows, [false, true, false, true]);
     ///
@@ -41,17 +39,16 @@ impl GatherPlan {
     /// assert_eq!(validity, [0b0101]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn out_of_range<I: GatherIndex>(&self, indices: &[I]) -> Result<Vec<bool>, RunError> {
+    pub fn out_of_range<I: Index>(&self, indices: &[I]) -> Result<Vec<bool>, RunError> {
         self.bad_rows_of(I::values(indices))
     }
 
     /// As [`out_of_range`](Self::out_of_range), for indices of a type that is known only at run time.
     pub(crate) fn bad_rows_of(&self, indices: IndexValues<'_>) -> Result<Vec<bool>, RunError> {
-        let expected = self.indices_len();
-        check_len(Operand::Indices, expected..=expected, indices.len())?;
+        self.check_indices_length(indices.len())?;
         let elements = self.index_row_count();
-        let mut bad_rows = Operand::Mask.vector(elements)?;
-        bad_rows.resize(address(elements), false);
+        let mut bad_rows = Operand::Mask.vector(elements as u64)?;
+        bad_rows.resize(elements, false);
         by_index_type!(indices, |indices| {
             IndexRows::new(self, indices).note_bad_rows(&mut bad_rows);
         });

@@ -1,25 +1,25 @@
 //! The CPU executor. Its public functions check lengths and lend their operands as bytes. All other code is
 //! compiled once, for any type of element.
 
-// First, so that the docs of a plan begin with `run`.
-mod run;
+// First, so that the docs of a plan begin with `gather`.
+mod elements;
 
+mod bytes;
 mod copy;
 mod cursor;
+mod decoded;
 mod encoded;
 mod gather;
 mod index_rows;
 mod mask;
 mod operands;
 mod params_rows;
-mod run_bytes;
-mod run_decoded;
 mod scatter;
 mod stretches;
 #[cfg(test)]
 mod tests;
 
 #[cfg(feature = "gpu")]
-pub(crate) use operands::{Operands, Params};
+pub(crate) use bytes::with_values;
 #[cfg(feature = "gpu")]
-pub(crate) use run_bytes::with_values;
+pub(crate) use operands::{Operands, Params};

@@ -2,14 +2,13 @@
 
 use super::index_rows::{IndexRows, NOT_HELD};
 use crate::error::RunError;
-use crate::index::{GatherIndex, by_index_type};
+use crate::index::{Index, by_index_type};
 use crate::memory::address;
 use crate::operand::Operand;
 use crate::plan::GatherPlan;
-use crate::plan::lengths::check_len;
 
 impl GatherPlan {
-    /// For each output row, the row of params that [`run`](Self::run) copies into it: `None` if `run` fills the output
+    /// For each output row, the row of params that [`gather`](Self::gather) copies into it: `None` if `gather` fills the output
     /// row, or a [`shard`](Self::shard) leaves it to another one.
     ///
     /// Rows are numbered through all batches and all dims before the axis, so row `r` begins at element `r * slice_len`, or at `r` times the
@@ -40,20 +39,19 @@ impl GatherPlan {
     /// let mut output = vec![0; 12];
     /// for (row, bytes) in rows.iter().zip(output.chunks_mut(4)) {
     ///     if let Some(row) = row {
-    ///         file.seek(SeekFrom::Start(row * 4))?;
+    ///         file.seek(SeekFrom::Start(*row as u64 * 4))?;
     ///         file.read_exact(bytes)?;
     ///     }
     /// }
     /// assert_eq!(output, [7, 0, 0, 0, 0, 0, 0, 0, 0xe7, 3, 0, 0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn params_rows<I: GatherIndex>(&self, indices: &[I]) -> Result<Vec<Option<u64>>, RunError> {
-        let expected = self.indices_len();
-        check_len(Operand::Indices, expected..=expected, indices.len())?;
+    pub fn params_rows<I: Index>(&self, indices: &[I]) -> Result<Vec<Option<usize>>, RunError> {
+        self.check_indices_length(indices.len())?;
         by_index_type!(I::values(indices), |indices| self.located(indices))
     }
 
-    fn located<I: GatherIndex>(&self, indices: &[I]) -> Result<Vec<Option<u64>>, RunError> {
+    fn located<I: Index>(&self, indices: &[I]) -> Result<Vec<Option<usize>>, RunError> {
         /// Rows that are located in one step.
         const STEP: usize = 256;
 
@@ -71,7 +69,7 @@ impl GatherPlan {
             rows.extend(
                 located[..step]
                     .iter()
-                    .map(|&row| (row < NOT_HELD).then_some(row)),
+                    .map(|&row| (row < NOT_HELD).then(|| address(row))),
             );
         }
         Ok(rows)

@@ -3,7 +3,7 @@
 use super::copy::Slices;
 use super::cursor::Cursor;
 use super::index_rows::IndexRows;
-use crate::index::GatherIndex;
+use crate::index::Index;
 use crate::memory::{self, Byte, address};
 
 /// Bytes of a block that a near cache holds, so that its slices need no prefetch.
@@ -40,7 +40,7 @@ impl<I> Stretches<'_, I> {
     }
 }
 
-impl<'a, I: GatherIndex> IndexRows<'a, I> {
+impl<'a, I: Index> IndexRows<'a, I> {
     /// The function that copies the stretches of a gather. `None`, and another loop copies them, unless slices have 1, 2, 4,
     /// 8 or 16 bytes and no gaps, no prefetch helps, an index row is one value, and index rows are [plain](Self::are_plain).
     /// Narrow indices must be unsigned.
@@ -103,7 +103,7 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
     }
 }
 
-fn of_width<const FROM_END: bool, I: GatherIndex>(slice_bytes: usize) -> Option<CopyStretches<I>> {
+fn of_width<const FROM_END: bool, I: Index>(slice_bytes: usize) -> Option<CopyStretches<I>> {
     match slice_bytes {
         1 => Some(copy::<1, FROM_END, I>),
         2 => Some(copy::<2, FROM_END, I>),
@@ -115,7 +115,7 @@ fn of_width<const FROM_END: bool, I: GatherIndex>(slice_bytes: usize) -> Option<
 }
 
 /// Copies slices of `N` bytes. If `FROM_END`, indices below zero count from the end of the dim.
-fn copy<const N: usize, const FROM_END: bool, I: GatherIndex>(
+fn copy<const N: usize, const FROM_END: bool, I: Index>(
     params: &[Byte],
     stretches: Stretches<'_, I>,
     output: &mut [Byte],

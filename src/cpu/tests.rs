@@ -2,7 +2,6 @@
 
 use std::fmt::Debug;
 
-use super::run::elements;
 use crate::{
     BadIndices, Gather, GatherElements, GatherNd, GatherPlan, NegativeIndices, PlanError, RunError,
 };
@@ -34,12 +33,13 @@ fn check<T: Copy + Default + Send + Sync + PartialEq + Debug>(
     expected: &[T],
 ) {
     let plan = &plan.expect("a valid shape");
-    let output = plan.run_with(&elements(params, indices, &[T::default()], &[fill]));
+    let output = plan.fill(fill).gather(params, indices);
     assert_eq!(output.expect("bad rows are filled"), expected, "{plan}");
     // The output is the middle of a longer vector, whose other elements must not change.
     let mut output = vec![fill; expected.len() + 2];
     let middle = &mut output[1..=expected.len()];
-    plan.run_into_with_fill(params, indices, fill, middle)
+    plan.fill(fill)
+        .gather_into(params, indices, middle)
         .expect("bad rows are filled");
     assert_eq!(output[1..=expected.len()], *expected, "{plan}");
     assert_eq!([output[0], output[expected.len() + 1]], [fill; 2]);
@@ -58,14 +58,11 @@ fn check_params_rows<T: Copy + PartialEq + Debug>(
     expected: &[T],
 ) {
     let rows = plan.params_rows(indices).expect("bad rows are filled");
-    let slice_len = usize::try_from(plan.slice_len()).expect("slices in memory");
+    let slice_len = plan.slice_len();
     let mut copied = Vec::new();
     for row in rows {
         match row {
-            Some(row) => {
-                let start = usize::try_from(row).expect("a row in memory") * slice_len;
-                copied.extend(&params[start..][..slice_len]);
-            }
+            Some(row) => copied.extend(&params[row * slice_len..][..slice_len]),
             None => copied.extend(vec![fill; slice_len]),
         }
     }
@@ -119,7 +116,7 @@ fn slices_of_every_width_are_copied_whole() {
 fn bad_rows_are_errors_that_name_the_first_one() {
     let plan = Gather::new().plan(&[5, 3], &[4]).expect("a valid shape");
     let params = bytes(15);
-    let row = |indices: [i64; 4]| match plan.run(&params, &indices) {
+    let row = |indices: [i64; 4]| match plan.gather(&params, &indices) {
         Err(RunError::BadIndex(bad)) => Some(bad.row),
         other => {
             assert!(other.is_ok());
@@ -135,7 +132,7 @@ fn bad_rows_are_errors_that_name_the_first_one() {
     let blocks = Gather::new().batch_dims(1).axis(1);
     let indices = [0, 3, 1, 2, 2, 3, 0, 1, -1];
     let plan = blocks.plan(&[3, 4, 2], &[3, 3]).expect("a valid shape");
-    let error = plan.run(&bytes(24), &indices).expect_err("a bad row");
+    let error = plan.gather(&bytes(24), &indices).expect_err("a bad row");
     assert!(matches!(error, RunError::BadIndex(bad) if bad.row == 8));
     let filled = blocks.bad_indices(BadIndices::Fill);
     let plan = filled.plan(&[3, 4, 2], &[3, 3]);
@@ -251,9 +248,12 @@ fn padding_and_pointers_are_copied() {
 fn an_error_leaves_an_empty_vector_and_a_whole_output() {
     let plan = Gather::new().plan(&[2], &[3]).expect("a valid shape");
     let mut output = ["x", "y", "z"];
-    assert!(plan.run_into(&["a", "b"], &[1, 5, 0], &mut output).is_err());
+    assert!(
+        plan.gather_into(&["a", "b"], &[1, 5, 0], &mut output)
+            .is_err()
+    );
     assert_eq!(output, ["b", "y", "z"]);
-    assert!(plan.run(&["a", "b"], &[1, 5, 0]).is_err());
+    assert!(plan.gather(&["a", "b"], &[1, 5, 0]).is_err());
 }
 
 #[test]

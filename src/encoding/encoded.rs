@@ -15,7 +15,7 @@ use crate::operand::Operand;
 /// let quantized = BlockQuantized::new(8, 16)?;
 /// let (rows, scales) = ([[129_u8; 16], [126; 16]].concat(), [0.5_f32, 2.0].map(f32::to_le_bytes).concat());
 /// let table = Encoded::new(Encoding::BlockQuantized(quantized), &rows).scales(&scales);
-/// let output = Gather::new().plan(&[2, 16], &[2])?.run_decoded(&table, &[1, 0])?;
+/// let output = Gather::new().plan(&[2, 16], &[2])?.gather_encoded(&table, &[1, 0])?;
 /// assert_eq!((output[0], output[16]), (-4.0, 0.5));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -3,7 +3,6 @@
 mod block_quantized;
 mod decode;
 mod encoded;
-mod error;
 mod parts;
 mod quantized;
 mod row;
@@ -11,7 +10,6 @@ mod row;
 pub use self::block_quantized::{BlockQuantized, ScaleKind};
 pub use self::encoded::Encoded;
 pub(crate) use self::encoded::QPARAMS;
-pub use self::error::BlockError;
 pub(crate) use self::parts::Parts;
 pub(crate) use self::quantized::QuantizedRow;
 pub(crate) use self::row::{Decode, VALUE_BYTES};
@@ -217,6 +215,17 @@ impl Encoding {
         }
     }
 
+    /// Values in a row of so many bytes: the inverse of [`row_bytes`](Self::row_bytes). A row without values may have no bytes.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn row_len(self, bytes: u64) -> Option<u64> {
+        if bytes == 0 {
+            return Some(0);
+        }
+        let blocks = bytes.checked_sub(self.row().end)?;
+        let len = blocks / self.block_bytes() * self.block_len();
+        (self.row_bytes(len) == Some(bytes)).then_some(len)
+    }
+
     pub(crate) const fn decode(self) -> Option<Decode> {
         self.row().decode
     }
@@ -275,7 +284,7 @@ mod tests {
         }
     }
 
-    /// Blocks may start at any byte in params, and values at any byte in the output that `run_bytes_into` writes.
+    /// Blocks may start at any byte in params, and values at any byte in the output that `gather_bytes_into` writes.
     #[test]
     fn rows_are_decoded_from_and_to_any_byte() {
         for &encoding in Encoding::ALL {

@@ -1,7 +1,7 @@
 //! The parts of params that a gather never cuts, and their checks.
 
 use super::Encoding;
-use super::error::BlockError;
+use crate::error::PlanError;
 use crate::operand::Operand;
 use crate::plan::{GatherPlan, Operation};
 
@@ -38,7 +38,7 @@ impl Parts {
 
 impl Encoding {
     /// The parts of params for this last dim, which must be whole blocks.
-    pub(crate) fn parts_of(self, last_dim: u64) -> Result<Parts, BlockError> {
+    pub(crate) fn parts_of(self, last_dim: u64) -> Result<Parts, PlanError> {
         let block = Parts {
             len: self.block_len(),
             bytes: self.block_bytes(),
@@ -54,11 +54,11 @@ impl Encoding {
     }
 
     /// The parts of a plan's params. Checks that the plan cuts none: its slices and its params stride must be whole parts.
-    pub(crate) fn parts(self, plan: &GatherPlan) -> Result<Parts, BlockError> {
+    pub(crate) fn parts(self, plan: &GatherPlan) -> Result<Parts, PlanError> {
         let dims = plan.dims();
         if plan.operation == Operation::GatherElements {
-            return Err(BlockError::GatherElements {
-                encoding: self,
+            return Err(PlanError::EncodedElements {
+                encoding: self.to_string(),
                 block_len: self.block_len(),
                 found: dims.slice_len,
             });
@@ -69,12 +69,12 @@ impl Encoding {
         Ok(parts)
     }
 
-    fn check_whole(self, part: &'static str, of: Parts, found: u64) -> Result<(), BlockError> {
+    fn check_whole(self, part: &'static str, of: Parts, found: u64) -> Result<(), PlanError> {
         match found.is_multiple_of(of.len) {
             true => Ok(()),
-            false => Err(BlockError::Cut {
+            false => Err(PlanError::CutBlock {
                 part,
-                encoding: self,
+                encoding: self.to_string(),
                 block_len: of.len,
                 found,
             }),

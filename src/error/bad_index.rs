@@ -8,7 +8,7 @@ use std::fmt;
 /// use wgpu_gather::{GatherNd, RunError};
 ///
 /// let plan = GatherNd::new().plan(&[3], &[1, 2, 1])?;
-/// let Err(RunError::BadIndex(bad)) = plan.run(&[1, 2, 3], &[0, 7]) else { panic!() };
+/// let Err(RunError::BadIndex(bad)) = plan.gather(&[1, 2, 3], &[0, 7]) else { panic!() };
 /// assert_eq!((&bad.position[..], &bad.index[..]), (&[0, 1][..], &[7][..]));
 /// assert_eq!(bad.to_string(), "indices[0,1] = [7] does not index into param shape [3]");
 /// # Ok::<(), wgpu_gather::PlanError>(())
@@ -17,7 +17,7 @@ use std::fmt;
 #[non_exhaustive]
 pub struct BadIndexError {
     /// The bad row's number, in row-major order over all index rows.
-    pub row: u64,
+    pub row: usize,
     /// Where the row is in your indices: one coordinate for each dim, for gather_nd without the last dim.
     pub position: Vec<usize>,
     /// The row's values: one for gather and gather_elements, as many as the index depth for gather_nd.
@@ -57,7 +57,7 @@ impl BadIndexError {
         index: Vec<i128>,
     ) -> Self {
         Self {
-            row,
+            row: usize::try_from(row).unwrap_or(usize::MAX),
             position: unravel(row, index_rows_shape),
             index,
             problem,

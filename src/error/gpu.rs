@@ -1,12 +1,11 @@
-//! The errors of gathers on a GPU.
+//! The errors of gathers and scatters on a GPU.
 
 use super::bad_index::join;
 use super::{PlanError, RunError};
-use crate::encoding::BlockError;
 use crate::operand::Operand;
 use crate::reduce::Reduce;
 
-/// Why a gather cannot be recorded, in which case no part of it has been, or why a report cannot be read.
+/// Why a gather or a scatter cannot be recorded, in which case no part of it has been, or why a report cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the texts say what the fields are")]
@@ -35,13 +34,9 @@ pub enum GatherError {
         "gather_elements on a GPU supports at most {limit} dims after equal dims are merged, found {element_dims}"
     )]
     TooManyElementDims { element_dims: usize, limit: usize },
-    /// The gather would cut a block of encoded params.
+    /// The plan does not serve the call: it cuts blocks of encoded params, or cannot scatter.
     #[error(transparent)]
-    Block(#[from] BlockError),
-    /// A scatter that the CPU refuses too: to encoded rows, or through a plan in which broadcasting repeats index rows or
-    /// stretches the target.
-    #[error(transparent)]
-    Scatter(Box<RunError>),
+    Plan(#[from] PlanError),
     /// The reduced numbers have another width than the elements of the types.
     #[error("{number} must have the width of an element, found elements of {element_bytes} bytes")]
     NumberBytes {
@@ -57,7 +52,7 @@ pub enum GatherError {
     /// A scatter numbers the rows of the target and the index rows in 32 bits or less, to keep or to sort them, unless no two index
     /// rows select one row.
     #[error(
-        "a scatter on a GPU must have at most {limit} {counted}, found {found}, where several indices may select a row: promise unique rows by GatherPlan::with_unique_indices"
+        "a scatter on a GPU must have at most {limit} {counted}, found {found}, where several indices may select a row: promise unique rows by GatherPlan::unique"
     )]
     TooManyToOrder {
         /// The name of the things counted: rows of the target, or index rows.
@@ -96,13 +91,6 @@ pub enum GatherError {
         /// The byte after the last one that both have.
         end: u64,
     },
-    /// The shape given to a tensor, or to a slice of indices, has another number of elements.
-    #[error("{operand} shape must have {expected} elements, found [{}]", join(.shape, ","))]
-    Shape {
-        operand: Operand,
-        expected: usize,
-        shape: Vec<usize>,
-    },
     /// The shards together have another number of rows than params.
     #[error("{operand} shards must have {expected} rows together, found {found}")]
     ShardRows {
@@ -117,10 +105,10 @@ pub enum GatherError {
         expected: u64,
         found: u64,
     },
-    /// [`GatherBuffers`](crate::GatherBuffers) were given no range for an operand that each gather needs.
+    /// [`Buffers`](crate::Buffers) were given no range for an operand that each gather needs.
     #[error("{operand} must have a buffer range, found none")]
     MissingOperand { operand: Operand },
-    /// [`GatherBuffers`](crate::GatherBuffers) were given scales or zero points, which the types of the gather do not have.
+    /// [`Buffers`](crate::Buffers) were given scales or zero points, which the types of the gather do not have.
     #[error("{operand} must not have a buffer range: the types of the gather have no {operand}")]
     UnexpectedOperand { operand: Operand },
     /// [`BadIndices::Error`](crate::BadIndices::Error) needs a report buffer for the bad rows.
@@ -199,18 +187,25 @@ pub enum GpuError {
     NoDevice { adapter: String, reason: String },
     /// An operation cannot be planned, an operand has the wrong length or shape, or an index is out of range: the error
     /// that the CPU gives too. If you give `upload` more or fewer elements than the shape
-    /// has, you get a [`GpuError::Gather`] with [`GatherError::Shape`].
+    /// has, you get a [`GpuError::Shape`].
     #[error(transparent)]
     Run(#[from] RunError),
-    /// The gather cannot be recorded.
+    /// The gather or the scatter cannot be recorded.
     #[error(transparent)]
-    Gather(#[from] GatherError),
+    Gather(GatherError),
     /// An operand is a tensor of another [`Executor`](crate::Executor). Executors of the CPU take each other's tensors.
     #[error("{operand} must be a tensor of this owner, found one of another executor")]
     OtherOwner { operand: Operand },
     /// A tensor has no buffer, since its executor is the CPU.
     #[error("tensor must be on a GPU, found in host memory")]
     InHostMemory,
+    /// The shape given to a tensor, or to a slice of indices, has another number of elements.
+    #[error("{operand} shape must have {expected} elements, found [{}]", join(.shape, ","))]
+    Shape {
+        operand: Operand,
+        expected: usize,
+        shape: Vec<usize>,
+    },
     /// An operand is larger than one buffer of the device.
     #[error("{operand} buffer must have at most {limit} bytes on this device, found {bytes}")]
     BufferTooLarge {
@@ -228,6 +223,16 @@ pub enum GpuError {
     /// The bytes read back are no values of the element type: an app has written other bytes.
     #[error("result must be of type {element}, found other bit patterns")]
     InvalidElement { element: &'static str },
+}
+
+/// A mistake that the CPU knows too is a [`GpuError::Run`].
+impl From<GatherError> for GpuError {
+    fn from(error: GatherError) -> Self {
+        match error {
+            GatherError::Plan(error) => error.into(),
+            error => Self::Gather(error),
+        }
+    }
 }
 
 impl From<PlanError> for GpuError {

@@ -14,7 +14,6 @@ pub(crate) use self::bad_index::{Problem, join};
 #[cfg(feature = "gpu")]
 pub use self::gpu::{GatherError, GpuError};
 pub use self::plan::PlanError;
-use crate::encoding::{BlockError, Encoding};
 use crate::operand::Operand;
 
 /// "35", or "35 to 40".
@@ -25,13 +24,14 @@ fn either(numbers: &RangeInclusive<u64>) -> String {
     }
 }
 
-/// The error of a gather on the CPU. Every `Executor`, on a GPU or on the CPU, returns these errors in a `GpuError::Run`. If the length of
-/// a `&[T]` does not fit its shape, `upload` returns `GatherError::Shape` before you gather.
+/// The error of a gather or a scatter on the CPU. Every `Executor`, on a GPU or on the CPU, returns these errors in a `GpuError::Run`. If the length of
+/// a `&[T]` does not fit its shape, `upload` returns `GpuError::Shape` before you gather.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the texts say what the fields are")]
 pub enum RunError {
-    /// An operation cannot be planned for these shapes.
+    /// An operation cannot be planned for these shapes, or the plan does not serve the call: it cuts blocks of encoded params, or
+    /// cannot scatter.
     #[error(transparent)]
     Plan(#[from] PlanError),
     /// An array, a tensor, or a slice that you passed with its shape, does not have the plan's shape.
@@ -58,31 +58,15 @@ pub enum RunError {
     },
     /// The plan has an output stride, but the call makes its output.
     #[error(
-        "output must be given, to run_into, into_tensor or a Gatherer: the plan has a stride of {stride} elements for slices of {slice_len}"
+        "output must be given, to gather_into, into_tensor or a Gatherer: the plan has a stride of {stride} elements for slices of {slice_len}"
     )]
     OutputStride { slice_len: u64, stride: u64 },
-    /// A scatter through this plan has no meaning, because broadcasting repeats elements: it repeats index rows in a block, or
-    /// stretches a dim of 1 in the target.
-    #[error(
-        "{operand} must not be repeated by broadcasting in a scatter: dim {dim} of 1 is stretched to {size}"
-    )]
-    RepeatedInScatter {
-        operand: Operand,
-        dim: usize,
-        size: usize,
-    },
-    /// A scatter to encoded rows.
-    #[error("target must hold elements, found rows of {encoding}: a scatter encodes nothing")]
-    EncodedTarget { encoding: Encoding },
     /// A scatter to an array that is not in standard layout (row-major, without gaps).
     #[error("target must be in standard layout, found strides [{}] for shape [{}]", join(.strides, ","), join(.shape, ","))]
     TargetLayout {
         shape: Vec<usize>,
         strides: Vec<isize>,
     },
-    /// The gather would cut a block of encoded params.
-    #[error(transparent)]
-    Block(#[from] BlockError),
     /// The encoding keeps scales or zero points in their own operand, and the call got none, or takes none.
     #[error(
         "{operand} must be given, in an Encoded: the encoding has them in an operand of their own"

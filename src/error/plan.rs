@@ -1,9 +1,9 @@
-//! The error that planning returns.
+//! The error of shapes, attributes and types, before there are data.
 
 use super::bad_index::join;
 use crate::operand::Operand;
 
-/// Why shapes or attributes make no plan, or a name is no attribute.
+/// Why shapes or attributes make no plan, why a plan does not serve a call, or why a name is no attribute.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the texts say what the fields are")]
@@ -127,4 +127,41 @@ pub enum PlanError {
         shape: Vec<usize>,
         limit: u64,
     },
+    /// A scatter through this plan has no meaning, because broadcasting repeats elements: it repeats index rows in a block, or
+    /// stretches a dim of 1 in the target.
+    #[error(
+        "{operand} must not be repeated by broadcasting in a scatter: dim {dim} of 1 is stretched to {size}"
+    )]
+    RepeatedInScatter {
+        operand: Operand,
+        dim: usize,
+        size: usize,
+    },
+    /// A scatter to rows of the encoding that is named.
+    #[error("target must hold elements, found rows of {encoding}: a scatter encodes nothing")]
+    EncodedTarget { encoding: String },
+    /// `part` is not whole blocks of the encoding: the last dim of params, along which blocks lie, the slices, or the params
+    /// stride. For `RowWise8`, `RowWise4` and `BlockQuantized`, slices and stride must be whole rows of the last dim.
+    #[error("{part} must be whole blocks of {encoding}, of {block_len} values each, found {found}")]
+    CutBlock {
+        part: &'static str,
+        encoding: String,
+        block_len: u64,
+        found: u64,
+    },
+    /// gather_elements takes no encoded params, not even with blocks of one value.
+    #[error(
+        "gather_elements must not have params of {encoding}, in blocks of {block_len}: its slices have {found}"
+    )]
+    EncodedElements {
+        encoding: String,
+        block_len: u64,
+        found: u64,
+    },
+    /// Quantised values cannot have `found` bits.
+    #[error("quantised values must have 2, 4 or 8 bits, found {found}")]
+    QuantizedBits { found: u32 },
+    /// Quantised blocks cannot have `found` values.
+    #[error("quantised blocks must have 16, 32, 64, 128 or 256 values, found {found}")]
+    QuantizedBlockLen { found: u64 },
 }

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::{PlanError, RunError};
-use crate::encoding::{BlockError, BlockQuantized, Encoded, Encoding};
+use crate::encoding::{BlockQuantized, Encoded, Encoding};
 use crate::operand::Operand::*;
 use crate::{ElementTypes, Gather, GatherElements, GatherNd, IndexKind};
 
@@ -47,10 +47,23 @@ macro_rules! assert_rows {
     };
 }
 
+/// The error of shapes that a call returns.
+fn of_run<T: std::fmt::Debug>(found: Result<T, RunError>) -> PlanError {
+    match found {
+        Err(RunError::Plan(error)) => error,
+        other => panic!("{other:?}"),
+    }
+}
+
 #[test]
 fn each_plan_error_has_its_row() {
     let (gather, nd, elements) = (Gather::new(), GatherNd::new(), GatherElements::new());
     let rows = gather.plan(&[4, 2], &[3]).unwrap();
+    let stretched = elements.broadcast(true).plan(&[5, 7, 3], &[8, 1, 3]);
+    let q8_0 = ElementTypes::encoded(Encoding::Q8_0, IndexKind::I32);
+    let table = Encoded::new(Encoding::Q4_0, []);
+    let cut = gather.axis(1).plan(&[3, 64], &[1]).unwrap();
+    let single = elements.plan(&[3, 64], &[1, 64]).unwrap();
     assert_rows![PlanError:
         ParamsScalar = gather.plan(&[], &[1]).unwrap_err(),
         IndicesScalar = nd.plan(&[1], &[]).unwrap_err(),
@@ -73,6 +86,12 @@ fn each_plan_error_has_its_row() {
         StrideTooLong = rows.with_output_stride(1 << 62).unwrap_err(),
         UnknownName = "skip".parse::<crate::BadIndices>().unwrap_err(),
         TooManyElements = gather.plan(&[1, 2], &[1 << 62]).unwrap_err(),
+        RepeatedInScatter = of_run(stretched.unwrap().scatter(&[0; 168], &[0; 24], &mut [0; 105])),
+        EncodedTarget = of_run(rows.scatter_bytes(q8_0, &[], &[], &mut [])),
+        CutBlock = of_run(cut.gather_encoded(&table, &[0])),
+        EncodedElements = of_run(single.gather_encoded(&table, &[0])),
+        QuantizedBits = BlockQuantized::new(3, 32).unwrap_err(),
+        QuantizedBlockLen = BlockQuantized::new(4, 100).unwrap_err(),
     ];
 }
 
@@ -81,44 +100,21 @@ fn each_run_error_has_its_row() {
     let gather = Gather::new();
     let plan = gather.plan(&[3], &[2]).unwrap();
     let types = ElementTypes::new(1, IndexKind::I32);
-    let (encoded, q8_0) = (ElementTypes::encoded, Encoding::Q8_0);
     let gaps = gather.plan(&[4, 2], &[3]).unwrap().with_output_stride(3);
-    let elements = GatherElements::new().broadcast(true);
-    let stretched = elements.plan(&[5, 7, 3], &[8, 1, 3]);
     let quantized = Encoding::BlockQuantized(BlockQuantized::new(8, 16).unwrap());
     let blocks = gather.plan(&[3, 32], &[1]).unwrap();
-    let decode = |encoding| blocks.run_decoded(&Encoded::new(encoding, [0; 96]), &[0]);
+    let decode = |encoding| blocks.gather_encoded(&Encoded::new(encoding, [0; 96]), &[0]);
     assert_rows![RunError:
         Plan = gather.axis(2).plan(&[4, 5], &[10]).unwrap_err().into(),
         PlanShape = RunError::PlanShape { operand: Indices, expected: vec![2, 2], found: vec![4] },
-        Length = plan.run(&[1, 2], &[0, 0]).unwrap_err(),
-        ByteLength = plan.run_bytes(types, &[0; 3], &[0; 4]).unwrap_err(),
-        Block = gather.plan(&[3, 48], &[1]).unwrap().run_decoded(&Encoded::new(Encoding::Q4_0, []), &[0]).unwrap_err(),
+        Length = plan.gather(&[1, 2], &[0, 0]).unwrap_err(),
+        ByteLength = plan.gather_bytes(types, &[0; 3], &[0; 4]).unwrap_err(),
         MissingOperand = decode(quantized).unwrap_err(),
-        UnexpectedOperand = blocks.run_decoded(&Encoded::new(q8_0, &[0; 102][..]).scales(&[0; 2]), &[0]).unwrap_err(),
-        OutputStride = gaps.unwrap().run(&[0; 8], &[0; 3]).unwrap_err(),
-        RepeatedInScatter = stretched.unwrap().scatter(&[0; 168], &[0; 24], &mut [0; 105]).unwrap_err(),
-        EncodedTarget = plan.scatter_bytes(encoded(q8_0, IndexKind::I32), &[], &[], &mut []).unwrap_err(),
+        UnexpectedOperand = blocks.gather_encoded(&Encoded::new(Encoding::Q8_0, &[0; 102][..]).scales(&[0; 2]), &[0]).unwrap_err(),
+        OutputStride = gaps.unwrap().gather(&[0; 8], &[0; 3]).unwrap_err(),
         TargetLayout = RunError::TargetLayout { shape: vec![3, 2], strides: vec![4, 1] },
-        BadIndex = gather.plan(&[3], &[2, 2]).unwrap().run(&[0; 3], &[0, 1, 3, -1]).unwrap_err(),
+        BadIndex = gather.plan(&[3], &[2, 2]).unwrap().gather(&[0; 3], &[0, 1, 3, -1]).unwrap_err(),
         OutOfMemory = RunError::OutOfMemory { operand: Output, elements: 4, element_bytes: 8 },
-    ];
-}
-
-#[test]
-fn each_block_error_has_its_row() {
-    let table = |encoding| Encoded::new(encoding, []);
-    let cut = Gather::new().axis(1).plan(&[3, 64], &[1]).unwrap();
-    let elements = GatherElements::new().plan(&[3, 64], &[1, 64]).unwrap();
-    let block = |found: Result<Vec<f32>, RunError>| match found {
-        Err(RunError::Block(error)) => error,
-        other => panic!("{other:?}"),
-    };
-    assert_rows![BlockError:
-        Cut = block(cut.run_decoded(&table(Encoding::Q4_0), &[0])),
-        GatherElements = block(elements.run_decoded(&table(Encoding::Q4_0), &[0])),
-        Bits = BlockQuantized::new(3, 32).unwrap_err(),
-        BlockLen = BlockQuantized::new(4, 100).unwrap_err(),
     ];
 }
 
@@ -128,9 +124,9 @@ fn each_error_of_a_gpu_has_its_row() {
     use super::{GatherError, GatherError as E, GpuError, GpuError as G};
     use wgpu::BufferUsages;
 
-    let block = || BlockError::Cut {
+    let block = || PlanError::CutBlock {
         part: "slices",
-        encoding: Encoding::Q4_0,
+        encoding: "Q4_0".into(),
         block_len: 32,
         found: 1,
     };
@@ -147,8 +143,6 @@ fn each_error_of_a_gpu_has_its_row() {
         OffsetMisaligned = E::OffsetMisaligned { operand: Indices, offset: 2, alignment: 4 },
         Overlap = E::Overlap { operand: Output, with: Indices, start: 0, end: 16 },
         ShardRows = E::ShardRows { operand: Params, expected: 4, found: 3 },
-        Shape = E::Shape { operand: Tensor, expected: 6, shape: vec![2, 2] },
-        Shape = E::Shape { operand: Indices, expected: 6, shape: vec![2, 2] },
         FillBytes = E::FillBytes { expected: 4, found: 2 },
         FillTooLong = E::FillTooLong { element_bytes: 68 },
         ZeroSizedElement = E::ZeroSizedElement,
@@ -156,8 +150,7 @@ fn each_error_of_a_gpu_has_its_row() {
         TooManyElementRows = E::TooManyElementRows { rows: 1 << 32, limit: (1 << 32) - 1 },
         TooManyElementDims = E::TooManyElementDims { element_dims: 9, limit: 8 },
         DeviceLimit = E::DeviceLimit { name: "max_storage_buffers_per_shader_stage", expected: 4, found: 2 },
-        Block = block().into(),
-        Scatter = E::Scatter(Box::new(RunError::EncodedTarget { encoding: Encoding::Q8_0 })),
+        Plan = block().into(),
         NumberBytes = E::NumberBytes { number: "f32", element_bytes: 2 },
         UnsupportedReduce = E::UnsupportedReduce { reduce: crate::Reduce::Mul, number: "f32" },
         TooManyToOrder = E::TooManyToOrder { counted: "rows of the target in all batches", found: 1 << 32, limit: (1 << 32) - 1 },
@@ -169,11 +162,13 @@ fn each_error_of_a_gpu_has_its_row() {
         ForeignReport = E::ForeignReport { row: 5, count: 1, index_rows: 2 },
     ];
     assert_rows![GpuError:
-        Run = RunError::Block(block()).into(),
+        Run = RunError::Plan(block()).into(),
         Gather = E::DeviceLost.into(),
         NoAdapter = G::NoAdapter(text()),
         NoDevice = G::NoDevice { adapter: "llvmpipe".into(), reason: text() },
         OtherOwner = G::OtherOwner { operand: Params },
+        Shape = G::Shape { operand: Tensor, expected: 6, shape: vec![2, 2] },
+        Shape = G::Shape { operand: Indices, expected: 6, shape: vec![2, 2] },
         MissingShape = G::MissingShape,
         InHostMemory = G::InHostMemory,
         BufferTooLarge = G::BufferTooLarge { operand: Tensor, bytes: 268_435_460, limit: 268_435_456 },

@@ -2,29 +2,26 @@
 
 use std::fmt::Write;
 
+use super::call::{Call, Told};
 use super::find_rows::FindRows;
 use super::kernel::{Kernel, Unit, WORKGROUP_SIZE};
 use super::limits::{Needs, check_buffers};
 use super::pass::{Grid, Pass};
-use super::placed::Placed;
 use super::shaders::EntryPoint;
 use super::types::{OperandBytes, TypedPlan, range_bytes};
-use super::update::{IndexRowsPass, Update};
+use super::update::{IndexRowsPass, Scatter, Update};
 use super::work::{Stage, Work};
-use crate::bad_indices::BadIndices;
-use crate::element::ElementTypes;
 use crate::encoding::QPARAMS;
 use crate::error::GatherError;
-use crate::index::IndexKind;
 use crate::operand::Operand;
-use crate::plan::GatherPlan;
-use crate::reduce::{NumberKind, Reduce, ScatterNumber};
+use crate::plan::{GatherPlan, ScatterRules, With};
+use crate::reduce::Reduce;
 
 /// Up to this many dispatches the text gives their number.
 const MAX_SHOWN: usize = 1000;
 
 impl GatherPlan {
-    /// Describes in a few lines how a GPU with these `limits` gathers with these `types`: sizes, bytes moved, kernel and
+    /// Describes in a few lines how a GPU with these `limits` makes a call: sizes, bytes moved, kernel and
     /// dispatches, or why it cannot. If an operand is longer than a buffer may be, a line names the ways out.
     ///
     /// ```
@@ -42,56 +39,26 @@ impl GatherPlan {
     /// );
     /// # Ok::<(), wgpu_gather::PlanError>(())
     /// ```
-    #[must_use]
-    pub fn explain(&self, types: ElementTypes, limits: &wgpu::Limits) -> String {
-        let mut text = self.to_string();
-        let explained = TypedPlan::new(self, types).and_then(|typed| {
-            let placed = reported(self);
-            explain(&mut text, typed, limits, || {
-                Work::gather(typed, &placed, limits)
-            })
-        });
-        if let Err(error) = explained {
-            let _ = write!(text, "\ncannot run: {error}");
-        }
-        text
-    }
-
-    /// As [`explain`](Self::explain), for a scatter that assigns through this plan.
+    ///
+    /// A scatter's text begins with its name. A [`Call`] tells of a report, a mask or an index count, too.
     ///
     /// ```
-    /// use wgpu_gather::{ElementTypes, Gather, wgpu};
+    /// use wgpu_gather::{Call, ElementTypes, Gather, Reduce, wgpu};
     ///
     /// let plan = Gather::new().plan(&[1000, 64], &[300])?;
-    /// let text = plan.explain_scatter(ElementTypes::of::<f32, i32>(), &wgpu::Limits::default());
+    /// let (types, limits) = (ElementTypes::of::<f32, i32>(), wgpu::Limits::default());
     /// assert_eq!(
-    ///     text,
+    ///     plan.explain(Call::scatter(types), &limits),
     ///     "scatter through gather params [1000,64], indices [300], axis 0, batch_dims 0 -> output [300,64]\n\
     ///      300 slices of 256 bytes into 1000 rows; target 256000 bytes, indices 1200 bytes (i32), updates 76800 bytes\n\
     ///      rows may repeat: 4000 bytes of winners; clear_winners and find_winners: 1 dispatch each\n\
     ///      kernel rows: units of 16 bytes, 1 slice a lane\n\
     ///      1 dispatch of 19 x 1 workgroups of 256 invocations"
     /// );
-    /// # Ok::<(), wgpu_gather::PlanError>(())
-    /// ```
-    #[must_use]
-    pub fn explain_scatter(&self, types: ElementTypes, limits: &wgpu::Limits) -> String {
-        let mut text = format!("scatter through {self}");
-        if let Err(error) = self.explain_scatter_into(&mut text, types, None, limits) {
-            let _ = write!(text, "\ncannot run: {error}");
-        }
-        text
-    }
-
-    /// As [`explain_scatter`](Self::explain_scatter), for a scatter that reduces numbers of type `T`.
-    ///
-    /// ```
-    /// use wgpu_gather::{Gather, IndexKind, Reduce, wgpu};
     ///
     /// let plan = Gather::new().plan(&[1000, 64], &[3000])?;
-    /// let text = plan.explain_scatter_reduce::<f32>(Reduce::Add, IndexKind::I32, &wgpu::Limits::default());
     /// assert_eq!(
-    ///     text,
+    ///     plan.explain(Call::scatter(types).reduce::<f32>(Reduce::Add), &limits),
     ///     "add of f32 through gather params [1000,64], indices [3000], axis 0, batch_dims 0 -> output [3000,64]\n\
     ///      3000 slices of 256 bytes into 1000 rows; target 256000 bytes, indices 12000 bytes (i32), updates 768000 bytes\n\
     ///      rows may repeat: sorted in 65536 bytes of pairs, 1028 of counts and 768 of sums; write_keys: 1 dispatch; sort: 8 dispatches\n\
@@ -101,42 +68,45 @@ impl GatherPlan {
     /// # Ok::<(), wgpu_gather::PlanError>(())
     /// ```
     #[must_use]
-    pub fn explain_scatter_reduce<T: ScatterNumber>(
-        &self,
-        reduce: Reduce,
-        index_kind: IndexKind,
-        limits: &wgpu::Limits,
-    ) -> String {
-        let types = ElementTypes::new(size_of::<T>() as u64, index_kind);
-        let reduction = Some((reduce, T::KIND));
-        let mut text = format!("{reduce} of {} through {self}", T::KIND.name());
-        if let Err(error) = self.explain_scatter_into(&mut text, types, reduction, limits) {
+    pub fn explain<O>(&self, call: impl Into<Call<O>>, limits: &wgpu::Limits) -> String {
+        With::from(self).explain(call, limits)
+    }
+}
+
+impl With<'_, Reduce> {
+    /// As [`GatherPlan::explain`], with these options.
+    #[must_use]
+    pub fn explain<O>(&self, call: impl Into<Call<O>>, limits: &wgpu::Limits) -> String {
+        let (plan, told) = (self.plan, call.into().told);
+        let scatter = Scatter::of(*self, told.scatter);
+        let mut text = match scatter {
+            None => plan.to_string(),
+            Some(scatter) => {
+                let ScatterRules { unique, one_update } = scatter.rules;
+                let unique = if unique { ", unique indices" } else { "" };
+                let one_update = if one_update { ", one update" } else { "" };
+                format!("{scatter} through {plan}{unique}{one_update}")
+            }
+        };
+        if let Err(error) = self.explain_into(&mut text, &told, scatter, limits) {
             let _ = write!(text, "\ncannot run: {error}");
         }
         text
     }
 
-    fn explain_scatter_into(
+    fn explain_into(
         &self,
         text: &mut String,
-        types: ElementTypes,
-        reduction: Option<(Reduce, NumberKind)>,
+        told: &Told,
+        scatter: Option<Scatter>,
         limits: &wgpu::Limits,
     ) -> Result<(), GatherError> {
-        let plan = &self.of_updates();
-        let typed = TypedPlan::of_updates(plan, types, reduction)?;
-        let (placed, index_rows) = (reported(plan), plan.of_index_rows());
+        let plan = self.of_updates(scatter.is_some());
+        let typed = TypedPlan::of_call(&plan, told.types, scatter)?;
+        let (placed, index_rows) = (told.placed(&typed), typed.index_rows());
         explain(text, typed, limits, || {
-            Work::scatter(typed, &index_rows, &placed, limits)
+            Work::new(typed, index_rows.as_ref(), &placed, limits)
         })
-    }
-}
-
-/// Aligned operands, with a report if the policy needs one.
-fn reported(plan: &GatherPlan) -> Placed {
-    Placed {
-        has_report: plan.bad_indices() == BadIndices::Error,
-        ..Placed::aligned(plan)
     }
 }
 
@@ -179,17 +149,17 @@ fn explain<'w>(
     let most = limits.max_buffer_size;
     let is_too_long = |bytes: u64| range_bytes(bytes) > most;
     let (verb, buffers, on_the_cpu) = match (typed.update, encoding) {
-        (None, None) => ("gather", "GatherBuffers", "run"),
-        (None, Some(_)) => ("gather", "GatherBuffers", "run_decoded"),
-        (Some(Update::Assign | Update::AssignLast), _) => ("scatter", "ScatterBuffers", "scatter"),
-        (Some(_), _) => ("scatter", "ScatterBuffers", "scatter_reduce"),
+        (None, None) => ("gather", "gather_shards", "gather"),
+        (None, Some(_)) => ("gather", "gather_shards", "gather_encoded"),
+        (Some(Update::Assign | Update::AssignLast), _) => ("scatter", "scatter_shards", "scatter"),
+        (Some(_), _) => ("scatter", "scatter_shards", "scatter_reduce"),
     };
     for (operand, _) in operands
         .into_iter()
         .filter(|&(_, bytes)| is_too_long(bytes))
     {
         let way = match operand == table {
-            true => format!("give {buffers}::of_shards"),
+            true => format!("give Buffers::{buffers}"),
             false => format!("{verb} parts by several plans"),
         };
         line(format!(
@@ -256,19 +226,29 @@ fn explain<'w>(
         // Shards may end within a window.
         let least = if is_too_long(params) { "at least " } else { "" };
         let of_first = if last.passes == 1 { "" } else { ", the first" };
-        let Grid::Given(workgroups) = last.first.grid else {
-            unreachable!("there is no index count");
+        let workgroups = match last.first.grid {
+            Grid::Given(workgroups) => format!("{} workgroups", grid(workgroups)),
+            Grid::Counted => "the workgroups that the index count needs,".to_owned(),
         };
         line(format!(
-            "{}{}{of_first} of {} workgroups of {WORKGROUP_SIZE} invocations",
+            "{}{}{of_first} of {workgroups} of {WORKGROUP_SIZE} invocations",
             if last.passes > MAX_SHOWN { "" } else { least },
             last.number(),
-            grid(workgroups),
+        ));
+    }
+    if work.placed.has_index_count && last.is_some() {
+        let name = EntryPoint::CountRows.name();
+        line(format!(
+            "{name} before each dispatch over indices or slices: 1 invocation"
         ));
     }
     if work.placed.has_report && counts.is_none() {
         let after = if last.is_some() { "after each " } else { "" };
         line(format!("{after}{finish_report}: 1 invocation"));
+    }
+    if let Some(mask) = of(Stage::Mask) {
+        let rows = count(dims.index_rows(), "index row");
+        line(format!("mask of {rows}: {}", mask.number()));
     }
     Ok(())
 }
@@ -286,7 +266,10 @@ impl Shown {
         let (mut first, mut passes) = (None, 0);
         let mut add = |pass: Pass| {
             needs.add(pass.key.entry_point);
-            if pass.key.entry_point != EntryPoint::FinishReport {
+            if !matches!(
+                pass.key.entry_point,
+                EntryPoint::FinishReport | EntryPoint::CountRows
+            ) {
                 passes += 1;
                 first.get_or_insert(pass);
             }

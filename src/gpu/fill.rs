@@ -2,7 +2,7 @@
 
 use std::any::type_name;
 
-use crate::element::GatherElement;
+use crate::element::Element;
 use crate::error::{GatherError, GpuError};
 
 /// Bytes of the longest pattern, as many as a uniform holds.
@@ -62,10 +62,7 @@ impl Fill {
 
     /// The fill as elements `T`, of which `element_bytes` bytes are one or several, for a gather on the CPU: an error for a
     /// fill that a GPU refuses too.
-    pub(crate) fn elements<T: GatherElement>(
-        &self,
-        element_bytes: u64,
-    ) -> Result<Vec<T>, GpuError> {
+    pub(crate) fn elements<T: Element>(&self, element_bytes: u64) -> Result<Vec<T>, GpuError> {
         self.pattern(element_bytes)?;
         let element_bytes = usize::try_from(element_bytes).expect("a short fill");
         let elements = self.bytes[..element_bytes].chunks_exact(size_of::<T>());

@@ -1,20 +1,22 @@
-//! The gatherer records gathers on one device, with pipelines and a counter that it makes once. It submits nothing,
+//! The gatherer records gathers and scatters on one device, with pipelines and a counter that it makes once. It submits nothing,
 //! waits for nothing, and checks its inputs before wgpu sees them.
 
-use super::buffers::GatherBuffers;
+use super::buffers::{Buffers, Given};
+use super::call::Call;
 use super::limits::{Needs, check_buffers};
 use super::operands::Operands;
 use super::pipelines::Pipelines;
-use super::placed::Placed;
-use super::prepared::PreparedGather;
-use super::scatter::{PreparedScatter, ScatterBuffers};
+use super::prepared::Prepared;
 use super::scope::is_lost;
 use super::types::TypedPlan;
+use super::update::Scatter;
 use super::work::Work;
 use crate::bad_indices::BadIndices;
-use crate::element::ElementTypes;
 use crate::error::GatherError;
+#[cfg(doc)]
 use crate::plan::GatherPlan;
+use crate::plan::With;
+use crate::reduce::Reduce;
 
 /// How many dispatches from the first on show all pipelines, except those for the last rows.
 const MAX_DIFFERENT_DISPATCHES: usize = 1000;
@@ -23,8 +25,8 @@ const MAX_DIFFERENT_DISPATCHES: usize = 1000;
 ///
 /// Make one gatherer and keep it: a pipeline is compiled when a gather first needs it. Threads may share a gatherer.
 ///
-/// [`GatherBuffers`] says where the operands lie, and takes the options: a report, a mask, a fill, and an index count that
-/// only the GPU knows.
+/// [`Buffers`] say where the operands lie, and take the options: a report, a mask, an index count that only the GPU knows, a
+/// gather's fill, a scatter's reduction.
 ///
 /// Each call checks its inputs before it records anything. If only wgpu can see a mistake, such as a destroyed buffer or
 /// another device's buffer, you get [`GatherError::Rejected`]. Three mistakes are not found while recording:
@@ -73,14 +75,13 @@ impl Gatherer {
         self
     }
 
-    /// Compiles the pipelines that this plan needs with these types, so that the first gather does not wait for them.
+    /// Compiles the pipelines that a call through this plan needs, so that the first one does not wait for them. For a gather
+    /// without options, pass its [`ElementTypes`](crate::ElementTypes).
     ///
     /// Plans of other sizes often need the same pipelines. The policies `Error` and `Wrap` have pipelines of their own; all other policies
     /// share theirs. `warm_up` leaves out the pipelines for the following, which [`prepare`](Self::prepare) compiles:
     ///
-    /// - a report, unless the policy is [`BadIndices::Error`];
-    /// - a mask, or an index count;
-    /// - params in shards, or in a buffer that it shares with the output or the report;
+    /// - params or a target in shards, or in a buffer that it shares with an operand that is written;
     /// - a fill that does not have 1, 2, 4, 8 or 16 bytes.
     ///
     /// # Errors
@@ -88,23 +89,28 @@ impl Gatherer {
     /// As [`prepare`](Self::prepare), except for buffers.
     ///
     /// ```
-    /// use wgpu_gather::{ElementTypes, Gather, Gatherer, wgpu};
+    /// use wgpu_gather::{Call, ElementTypes, Gather, Gatherer, Operand, wgpu};
     ///
     /// # let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
     /// let gatherer = Gatherer::new(&device);
     /// let plan = Gather::new().plan(&[50_000, 128], &[1_000])?;
-    /// assert!(gatherer.warm_up(&plan, ElementTypes::of::<f32, u32>()).is_ok());
+    /// let types = ElementTypes::of::<f32, u32>();
+    /// assert!(gatherer.warm_up(&plan, types).is_ok());
+    /// assert!(gatherer.warm_up(&plan, Call::gather(types).with(Operand::IndexCount)).is_ok());
     /// # Ok::<(), wgpu_gather::PlanError>(())
     /// ```
-    pub fn warm_up(&self, plan: &GatherPlan, types: ElementTypes) -> Result<(), GatherError> {
-        let typed = TypedPlan::new(plan, types)?;
+    pub fn warm_up<'p, O>(
+        &self,
+        plan: impl Into<With<'p, Reduce>>,
+        call: impl Into<Call<O>>,
+    ) -> Result<(), GatherError> {
+        let (with, told) = (plan.into(), call.into().told);
+        let plan = &with.of_updates(told.scatter.is_some());
+        let typed = TypedPlan::of_call(plan, told.types, Scatter::of(with, told.scatter))?;
         let limits = &self.pipelines.limits;
         check_buffers(limits, &typed.bytes)?;
-        let placed = Placed {
-            has_report: plan.bad_indices() == BadIndices::Error,
-            ..Placed::aligned(plan)
-        };
-        let work = Work::gather(typed, &placed, limits)?;
+        let (placed, index_rows) = (told.placed(&typed), typed.index_rows());
+        let work = Work::new(typed, index_rows.as_ref(), &placed, limits)?;
         let keys = work.keys(MAX_DIFFERENT_DISPATCHES);
         Needs::of_all(&keys).check(limits)?;
         for key in keys {
@@ -117,103 +123,60 @@ impl Gatherer {
         }
     }
 
-    /// Makes the pipelines, uniforms and bind groups, so that you can then record the gather any number of times.
+    /// Makes the pipelines, uniforms and bind groups, so that you can then record the gather or the scatter any number of times.
+    ///
+    /// A scatter's result has the same bits as [`GatherPlan::scatter`] or [`scatter_reduce`](GatherPlan::scatter_reduce). Bad rows
+    /// are dropped and good rows are written, under [`BadIndices::DeviceDefault`] and [`Error`](BadIndices::Error) too. The CPU
+    /// instead writes nothing if a row is bad under these two.
+    ///
+    /// If rows may repeat, a scatter that assigns several updates takes three kinds of passes, and keeps 4 bytes for each target row
+    /// in each batch; a reduction without atomics sorts the index rows, and keeps what
+    /// [costs](crate::guide::costs#scatters-on-a-gpu) lists: 16.25 bytes for each, and more where a batch has over 1,024.
+    /// The promise of [`unique`](GatherPlan::unique) rows spares all this.
     ///
     /// # Errors
     ///
     /// See [`GatherError`].
-    pub fn prepare(
+    pub fn prepare<'p, O>(
         &self,
-        plan: &GatherPlan,
-        buffers: &GatherBuffers<'_>,
-    ) -> Result<PreparedGather, GatherError> {
-        if plan.bad_indices() == BadIndices::Error && buffers.report.is_none() {
+        plan: impl Into<With<'p, Reduce>>,
+        buffers: &Buffers<'_, O>,
+    ) -> Result<Prepared, GatherError> {
+        let with = plan.into();
+        if with.plan.bad_indices() == BadIndices::Error && buffers.given.report.is_none() {
             return Err(GatherError::MissingReport);
         }
-        self.prepare_typed(TypedPlan::new(plan, buffers.types)?, buffers)
+        self.prepare_given(with, &buffers.given)
     }
 
-    /// As [`prepare`](Self::prepare), with a report if the policy needs one.
-    pub(crate) fn prepare_typed(
+    /// As [`prepare`](Self::prepare), for a caller that passes a report wherever the policy needs one.
+    pub(crate) fn prepare_given(
         &self,
-        typed: TypedPlan<'_>,
-        buffers: &GatherBuffers<'_>,
-    ) -> Result<PreparedGather, GatherError> {
-        let operands = Operands::checked(buffers, &typed, &self.pipelines.limits)?;
-        let placed = operands.placed();
-        let work = Work::gather(typed, &placed, &self.pipelines.limits)?;
-        PreparedGather::new(&self.pipelines, &work, &operands)
+        with: With<'_, Reduce>,
+        given: &Given<'_>,
+    ) -> Result<Prepared, GatherError> {
+        let plan = &with.of_updates(given.scatter.is_some());
+        let typed = TypedPlan::of_call(plan, given.types, Scatter::of(with, given.scatter))?;
+        let limits = &self.pipelines.limits;
+        let operands = Operands::checked(given, &typed, limits)?;
+        let (placed, index_rows) = (operands.placed(), typed.index_rows());
+        let work = Work::new(typed, index_rows.as_ref(), &placed, limits)?;
+        Prepared::new(&self.pipelines, with, given, &work, &operands)
     }
 
-    /// Records the gather as one compute pass. To record into a pass of your own, call [`prepare`](Self::prepare), then
-    /// [`PreparedGather::encode_in_pass`].
+    /// Records the gather or the scatter as one compute pass. To record into a pass of your own, call [`prepare`](Self::prepare),
+    /// then [`Prepared::encode_in_pass`].
     ///
     /// # Errors
     ///
     /// See [`GatherError`]. After an error nothing has been recorded.
-    pub fn encode(
+    pub fn encode<'p, O>(
         &self,
         encoder: &mut wgpu::CommandEncoder,
-        plan: &GatherPlan,
-        buffers: &GatherBuffers<'_>,
+        plan: impl Into<With<'p, Reduce>>,
+        buffers: &Buffers<'_, O>,
     ) -> Result<(), GatherError> {
         self.prepare(plan, buffers)?.encode(encoder);
-        Ok(())
-    }
-
-    /// Makes the pipelines, uniforms and bind groups of a scatter, which you can then record any number of times. The result
-    /// has the same bits as [`GatherPlan::scatter`] or [`scatter_reduce`](GatherPlan::scatter_reduce).
-    ///
-    /// Bad rows are dropped and good rows are written, under [`BadIndices::DeviceDefault`] and [`Error`](BadIndices::Error) too.
-    /// The CPU instead writes nothing if a row is bad under these two.
-    ///
-    /// If rows may repeat, an assign of several updates takes three passes, and keeps 4 bytes for each target row in each
-    /// batch; a reduction without atomics sorts the index rows, and keeps what
-    /// [costs](crate::guide::costs#scatters-on-a-gpu) lists: 16.25 bytes for each, and more where a batch has over 1,024.
-    /// [`with_unique_indices`](GatherPlan::with_unique_indices) spares all this.
-    ///
-    /// # Errors
-    ///
-    /// See [`GatherError`].
-    pub fn prepare_scatter(
-        &self,
-        plan: &GatherPlan,
-        buffers: &ScatterBuffers<'_>,
-    ) -> Result<PreparedScatter, GatherError> {
-        if plan.bad_indices() == BadIndices::Error && buffers.buffers.report.is_none() {
-            return Err(GatherError::MissingReport);
-        }
-        self.prepare_any_scatter(plan, buffers)
-    }
-
-    /// As [`prepare_scatter`](Self::prepare_scatter), for a caller that passes a report wherever the policy needs one.
-    pub(crate) fn prepare_any_scatter(
-        &self,
-        plan: &GatherPlan,
-        buffers: &ScatterBuffers<'_>,
-    ) -> Result<PreparedScatter, GatherError> {
-        let plan = &plan.of_updates();
-        let typed = buffers.typed(plan)?;
-        let operands = Operands::checked(&buffers.buffers, &typed, &self.pipelines.limits)?;
-        let (placed, index_rows) = (operands.placed(), plan.of_index_rows());
-        let work = Work::scatter(typed, &index_rows, &placed, &self.pipelines.limits)?;
-        let prepared = PreparedGather::new(&self.pipelines, &work, &operands)?;
-        Ok(PreparedScatter::new(prepared))
-    }
-
-    /// Records the scatter as one compute pass. To record into a pass of your own, call
-    /// [`prepare_scatter`](Self::prepare_scatter), then [`PreparedScatter::encode_in_pass`].
-    ///
-    /// # Errors
-    ///
-    /// See [`GatherError`]. After an error nothing has been recorded.
-    pub fn encode_scatter(
-        &self,
-        encoder: &mut wgpu::CommandEncoder,
-        plan: &GatherPlan,
-        buffers: &ScatterBuffers<'_>,
-    ) -> Result<(), GatherError> {
-        self.prepare_scatter(plan, buffers)?.encode(encoder);
         Ok(())
     }
 }

@@ -149,7 +149,7 @@ impl GatherPlan {
     /// where those are lower. No feature is needed.
     ///
     /// If params is longer than the result's `max_buffer_size`, put it into several buffers, with
-    /// [`GatherBuffers::of_shards`](crate::GatherBuffers::of_shards), or keep it in host memory, for [`run`](Self::run).
+    /// [`Buffers::gather_shards`](crate::Buffers::gather_shards), or keep it in host memory, for [`gather`](Self::gather).
     ///
     /// The limits suffice for scatters through the plan too. A reduction that sorts needs a binding with 8 bytes for each index
     /// row, rounded up to 4,096 rows; if the adapter has none so large, the scatter returns an error.
@@ -160,7 +160,7 @@ impl GatherPlan {
     ///
     /// - [`GatherError::ZeroSizedElement`] if elements have no bytes.
     /// - [`GatherError::TooManyBytes`] if an operand has more than `i64::MAX` bytes.
-    /// - [`GatherError::Block`] if the plan cuts the encoding's blocks.
+    /// - [`PlanError::CutBlock`](crate::PlanError::CutBlock) if the plan cuts the encoding's blocks.
     /// - [`GatherError::DeviceLimit`] if no buffer of the adapter holds an operand other than params: gather in several plans,
     ///   each for a part.
     ///

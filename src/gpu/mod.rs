@@ -14,6 +14,7 @@ macro_rules! noop_buffers {
 mod bindings;
 mod bound;
 mod buffers;
+mod call;
 mod cut;
 mod device;
 mod explain;
@@ -44,9 +45,9 @@ mod update;
 pub(crate) mod wgsl;
 mod work;
 
-pub use buffers::{GatherBuffers, Ranges};
-pub use device::{EncodedTensor, Executor, Indices, Params, Request, ScatterRequest, Tensor};
+pub use buffers::{Buffers, Ranges, ScatterRanges};
+pub use call::Call;
+pub use device::{Executor, Indices, Params, Request, Tensor};
 pub use gatherer::Gatherer;
-pub use prepared::PreparedGather;
+pub use prepared::Prepared;
 pub use report::BadRows;
-pub use scatter::{PreparedScatter, ScatterBuffers, ScatterRanges};

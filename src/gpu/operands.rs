@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::bound::alignment;
-use super::buffers::{GatherBuffers, ParamsRanges};
+use super::buffers::{Given, Table};
 use super::cut::{Shard, Shards};
 use super::fill::FillPattern;
 use super::pass::COUNT_BYTES;
@@ -42,13 +42,14 @@ pub(crate) struct Operands<'a> {
 impl<'a> Operands<'a> {
     /// Operands that are right by construction. Only the fill is checked.
     fn unchecked(
-        buffers: &GatherBuffers<'a>,
+        buffers: &Given<'a>,
         typed: &TypedPlan<'_>,
         limits: &wgpu::Limits,
     ) -> Result<Self, GatherError> {
-        let &GatherBuffers {
+        let &Given {
             types,
             params,
+            scatter: _,
             indices,
             output,
             report,
@@ -67,12 +68,15 @@ impl<'a> Operands<'a> {
             }
         }
         let shards = match params {
-            ParamsRanges::Whole(range) => {
+            Table::Whole(range) => {
                 let rows = typed.plan.dims().params_rows();
                 vec![ParamsShard { rows, range }]
             }
-            ParamsRanges::Shards(shards) => {
-                let shard = |&(rows, range): &_| ParamsShard { rows, range };
+            Table::Shards(shards) => {
+                let shard = |&(rows, range): &(usize, _)| ParamsShard {
+                    rows: rows as u64,
+                    range,
+                };
                 shards.iter().map(shard).collect()
             }
         };
@@ -130,7 +134,7 @@ impl<'a> Operands<'a> {
     /// Operands whose lengths, usages, offsets and overlaps are checked. The range of an operand without bytes is
     /// neither bound nor checked.
     pub(crate) fn checked(
-        buffers: &GatherBuffers<'a>,
+        buffers: &Given<'a>,
         typed: &TypedPlan<'_>,
         limits: &wgpu::Limits,
     ) -> Result<Self, GatherError> {
@@ -162,7 +166,7 @@ impl<'a> Operands<'a> {
     /// Each operand with its range and its bytes: first the operands that are only read, then the written ones.
     fn ranges(
         &self,
-        buffers: &GatherBuffers<'a>,
+        buffers: &Given<'a>,
         typed: &TypedPlan<'_>,
     ) -> Result<Vec<(Operand, wgpu::BufferSlice<'a>, u64)>, GatherError> {
         let TypedPlan {
@@ -170,7 +174,7 @@ impl<'a> Operands<'a> {
         } = typed;
         let dims = plan.dims();
         let params = match buffers.params {
-            ParamsRanges::Shards(_) => {
+            Table::Shards(_) => {
                 check_shard_rows(typed.named(Operand::Params), dims, &self.shards)?;
                 let shards = self.shards.iter().enumerate().map(|(number, shard)| {
                     let elements = spanned(shard.rows, dims.params_stride, dims.slice_len);
@@ -182,7 +186,7 @@ impl<'a> Operands<'a> {
                 });
                 shards.collect()
             }
-            ParamsRanges::Whole(range) => {
+            Table::Whole(range) => {
                 vec![(typed.named(Operand::Params), range, bytes.params)]
             }
         };

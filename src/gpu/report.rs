@@ -30,12 +30,13 @@ pub(crate) struct BadRowReport {
 
 pub(crate) const REPORT_BYTES: u64 = size_of::<BadRowReport>() as u64;
 
-/// How many index rows were bad in one gather on the GPU, and which was the first, read from its report.
+/// How many index rows were bad in one gather or scatter on the GPU, and which was the first.
+/// [`Prepared::bad_rows`](crate::Prepared::bad_rows) reads it from the report.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct BadRows {
     /// How many index rows are out of range. An index row counts once, however many slices it selects.
-    pub count: u64,
+    pub count: usize,
     /// The first bad row, in row-major order of the index rows: the one that the CPU's error names.
     pub first: BadIndexError,
 }
@@ -44,16 +45,9 @@ impl BadRows {
     /// How many bytes a report has: 80.
     pub const REPORT_BYTES: u64 = REPORT_BYTES;
 
-    /// As read from a scatter's report.
-    pub(super) fn of_scatter(self) -> Self {
-        Self {
-            first: self.first.of_scatter(),
-            ..self
-        }
-    }
-
     /// Reads a report that a gather by `plan` wrote; `None` if no row was bad. A wrong `index_kind` goes unnoticed and gives
-    /// wrong values. Prefer [`PreparedGather::bad_rows`](crate::PreparedGather::bad_rows), which needs neither plan nor `index_kind`.
+    /// wrong values. Prefer [`Prepared::bad_rows`](crate::Prepared::bad_rows), which needs neither plan nor `index_kind`, and
+    /// also reads the report of a scatter in its words.
     ///
     /// Read the report back with wgpu. If its buffer has the usages `STORAGE`, `COPY_SRC` and `COPY_DST`, you can also call
     /// `Tensor::<u8>::from_buffer(&gpu, report, &[80])?.download_blocking()?`. The page
@@ -79,6 +73,16 @@ impl BadRows {
     pub fn from_report(
         plan: &GatherPlan,
         index_kind: IndexKind,
+        report: &[u8],
+    ) -> Result<Option<Self>, GatherError> {
+        Self::read(plan, index_kind, false, report)
+    }
+
+    /// As [`from_report`](Self::from_report), for a gather or a scatter.
+    pub(super) fn read(
+        plan: &GatherPlan,
+        index_kind: IndexKind,
+        is_scatter: bool,
         report: &[u8],
     ) -> Result<Option<Self>, GatherError> {
         if report.len() as u64 != REPORT_BYTES {
@@ -117,7 +121,11 @@ impl BadRows {
                 (true, false) => i128::from(wide(word(2 * k), word(2 * k + 1))),
             }
         });
-        let first = plan.bad_index(row, index.collect());
+        let mut first = plan.bad_index(row, index.collect());
+        if is_scatter {
+            first = first.of_scatter();
+        }
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
         Ok(Some(Self { count, first }))
     }
 }
@@ -149,7 +157,7 @@ mod tests {
             (report.bad_row_count, report.first_bad_row) = ([count, 0], [1, 0]);
             report.index[0] = 3;
             let report = bytemuck::bytes_of(&report);
-            let bad_rows = BadRows::from_report(&plan, IndexKind::I32, report);
+            let bad_rows = BadRows::read(&plan, IndexKind::I32, false, report);
             bad_rows.expect("a report").expect("bad rows").to_string()
         };
         assert_eq!(printed(1), "1 bad row: indices[1] = 3 is not in [0, 3)");

@@ -1,12 +1,11 @@
 //! A plan with its operands' types, and how many bytes they have. The GPU path depends on nothing else about the types.
 
-use super::update::Update;
+use super::update::{Scatter, Update};
 use crate::element::ElementTypes;
 use crate::encoding::{Parts, QPARAMS};
-use crate::error::{GatherError, RunError};
+use crate::error::GatherError;
 use crate::operand::Operand;
 use crate::plan::GatherPlan;
-use crate::reduce::{NumberKind, Reduce};
 
 /// A plan with its operands' types, and what follows from both, worked out once.
 #[derive(Debug, Clone, Copy)]
@@ -23,19 +22,19 @@ pub(crate) struct TypedPlan<'a> {
 }
 
 impl<'a> TypedPlan<'a> {
-    /// Types a scatter's plan, made by [`GatherPlan::of_updates`]. An error if the CPU or a GPU cannot scatter through it.
-    pub(crate) fn of_updates(
+    /// Types the plan of a call, made by [`GatherPlan::of_updates`] for a scatter. An error if the CPU or a GPU cannot scatter
+    /// through it.
+    pub(crate) fn of_call(
         plan: &'a GatherPlan,
         types: ElementTypes,
-        reduction: Option<(Reduce, NumberKind)>,
+        scatter: Option<Scatter>,
     ) -> Result<Self, GatherError> {
-        let refused = |error| GatherError::Scatter(Box::new(error));
-        plan.check_scatter().map_err(refused)?;
-        if let Some(encoding) = types.encoding {
-            return Err(refused(RunError::EncodedTarget { encoding }));
-        }
-        let update = Update::of(plan, reduction)?;
-        if let Some((_, kind)) = reduction
+        let Some(scatter) = scatter else {
+            return Self::new(plan, types);
+        };
+        plan.check_scatter_of(types)?;
+        let update = Update::of(plan, scatter)?;
+        if let Some((_, kind)) = scatter.reduction
             && types.element_bytes != 4
         {
             return Err(GatherError::NumberBytes {
@@ -79,7 +78,7 @@ impl<'a> TypedPlan<'a> {
                 .checked_mul(element_bytes)
                 .filter(|&bytes| bytes <= i64::MAX.unsigned_abs())
                 .ok_or(GatherError::TooManyBytes {
-                    operand: named(operand, update),
+                    operand: named(operand, update.is_some()),
                     elements,
                     element_bytes,
                 })
@@ -109,17 +108,22 @@ impl<'a> TypedPlan<'a> {
         self.bytes.params > 0 && self.bytes.output > 0
     }
 
+    /// The plan of a scatter's index rows.
+    pub(crate) fn index_rows(&self) -> Option<GatherPlan> {
+        self.update.map(|_| self.plan.of_index_rows())
+    }
+
     /// What an operand is called: in a scatter, params is the target and the output is updates.
     pub(crate) const fn named(&self, operand: Operand) -> Operand {
-        named(operand, self.update)
+        named(operand, self.update.is_some())
     }
 }
 
-/// What an operand is called in a call that updates so.
-pub(crate) const fn named(operand: Operand, update: Option<Update>) -> Operand {
-    match update {
-        Some(_) => operand.of_scatter(),
-        None => operand,
+/// What an operand is called in a gather or a scatter.
+pub(crate) const fn named(operand: Operand, is_scatter: bool) -> Operand {
+    match is_scatter {
+        true => operand.of_scatter(),
+        false => operand,
     }
 }
 

@@ -4,8 +4,38 @@
 use std::fmt;
 
 use crate::error::GatherError;
-use crate::plan::GatherPlan;
+use crate::plan::{GatherPlan, ScatterRules, With};
 use crate::reduce::{NumberKind, Reduce};
+
+/// What a scatter does with its numbers, if it does not assign.
+pub(crate) type Reduction = (Reduce, NumberKind);
+
+/// What a caller tells of a scatter: it assigns without `reduction`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Scatter {
+    pub(crate) reduction: Option<Reduction>,
+    pub(crate) rules: ScatterRules,
+}
+
+impl Scatter {
+    /// The scatter that `reduction` asks for, with the rules of a plan's options; `None` for a gather.
+    pub(crate) fn of(with: With<'_, Reduce>, reduction: Option<Option<Reduction>>) -> Option<Self> {
+        reduction.map(|reduction| Self {
+            reduction,
+            rules: with.rules,
+        })
+    }
+}
+
+/// For instance `add of f32`, or `scatter`.
+impl fmt::Display for Scatter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.reduction {
+            Some((reduce, kind)) => write!(f, "{reduce} of {}", kind.name()),
+            None => f.write_str("scatter"),
+        }
+    }
+}
 
 /// What a scatter does with a unit of updates. Each kind but `IndexRows` has a file in shaders/.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -25,17 +55,14 @@ pub(crate) enum Update {
 }
 
 impl Update {
-    /// The update for a scatter through this plan: an assign without `reduction`.
-    pub(crate) fn of(
-        plan: &GatherPlan,
-        reduction: Option<(Reduce, NumberKind)>,
-    ) -> Result<Self, GatherError> {
+    /// The update for a scatter through this plan.
+    pub(crate) fn of(plan: &GatherPlan, scatter: Scatter) -> Result<Self, GatherError> {
         use NumberKind::{F32, I32, U32};
         use Reduce::{Add, Max, Min};
 
-        let is_unique = plan.has_unique_rows();
-        let Some((reduce, kind)) = reduction else {
-            let is_one = is_unique || plan.scatter.one_update;
+        let is_unique = plan.has_unique_rows(scatter.rules);
+        let Some((reduce, kind)) = scatter.reduction else {
+            let is_one = is_unique || scatter.rules.one_update;
             return Ok(if is_one {
                 Self::Assign
             } else {

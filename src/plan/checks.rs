@@ -63,7 +63,13 @@ pub(super) fn check_batch_dims_equal(
     Ok(())
 }
 
-/// Checks that an operand's dims have a product of at most `i64::MAX`. It leaves zero dims out, so that it covers the other
+/// The most elements of an operand, counted with its gaps.
+pub(crate) const MAX_ELEMENTS: u64 = match usize::BITS {
+    64 => i64::MAX.unsigned_abs(),
+    _ => usize::MAX as u64,
+};
+
+/// Checks that an operand's dims have a product of at most [`MAX_ELEMENTS`]. It leaves zero dims out, so that it covers the other
 /// dims of an empty tensor too (NumPy's rule).
 pub(super) fn check_element_counts(
     params: &[usize],
@@ -79,11 +85,11 @@ pub(super) fn check_element_counts(
             .iter()
             .filter(|&&dim| dim > 0)
             .try_fold(1_u64, |elements, &dim| elements.checked_mul(dim as u64));
-        if elements.is_none_or(|elements| elements > i64::MAX.unsigned_abs()) {
+        if elements.is_none_or(|elements| elements > MAX_ELEMENTS) {
             return Err(PlanError::TooManyElements {
                 operand,
                 shape: shape.to_vec(),
-                limit: i64::MAX.unsigned_abs(),
+                limit: MAX_ELEMENTS,
             });
         }
     }

@@ -5,7 +5,7 @@ use super::checks::{
     check_element_counts, from_end,
 };
 use super::dims::GatherDims;
-use super::gather_plan::{GatherPlan, Operation, ScatterRules};
+use super::gather_plan::{GatherPlan, Operation};
 use crate::bad_indices::{BadIndices, NegativeIndices};
 use crate::error::PlanError;
 
@@ -26,7 +26,7 @@ use crate::error::PlanError;
 ///
 /// let plan = Gather::new().axis(-1).plan(&[2, 3], &[2])?;
 /// assert_eq!(plan.output_shape(), [2, 2]);
-/// assert_eq!(plan.run(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &[2_i64, 0])?, [3.0, 1.0, 6.0, 4.0]);
+/// assert_eq!(plan.gather(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &[2_i64, 0])?, [3.0, 1.0, 6.0, 4.0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -103,7 +103,6 @@ impl Gather {
             batch_dims,
             bad_indices: self.bad_indices,
             negative_indices: self.negative_indices,
-            scatter: ScatterRules::default(),
         })
     }
 }

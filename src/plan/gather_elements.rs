@@ -2,7 +2,7 @@
 
 use super::checks::{axis_of, check_element_counts};
 use super::element_dims::Shapes;
-use super::gather_plan::{GatherPlan, Operation, ScatterRules};
+use super::gather_plan::{GatherPlan, Operation};
 use crate::bad_indices::{BadIndices, NegativeIndices};
 use crate::error::PlanError;
 
@@ -25,7 +25,7 @@ use crate::error::PlanError;
 /// let scores = [0.1, 0.7, 0.2, 0.5, 0.3, 0.2];
 /// let best = GatherElements::new().axis(1).plan(&[2, 3], &[2, 1])?;
 /// assert_eq!(best.output_shape(), [2, 1]);
-/// assert_eq!(best.run(&scores, &[1, 0])?, [0.7, 0.5]);
+/// assert_eq!(best.gather(&scores, &[1, 0])?, [0.7, 0.5]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -65,7 +65,7 @@ impl GatherElements {
     /// let plan = elements.plan(&[2, 2, 3], &[1, 1, 1])?;
     /// assert_eq!(plan.output_shape(), [2, 1, 3]);
     /// let params = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
-    /// assert_eq!(plan.run(&params, &[1])?, [3, 4, 5, 9, 10, 11]);
+    /// assert_eq!(plan.gather(&params, &[1])?, [3, 4, 5, 9, 10, 11]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -109,7 +109,6 @@ impl GatherElements {
             batch_dims: 0,
             bad_indices: self.bad_indices,
             negative_indices: self.negative_indices,
-            scatter: ScatterRules::default(),
         })
     }
 

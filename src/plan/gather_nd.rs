@@ -5,7 +5,7 @@ use super::checks::{
     check_element_counts,
 };
 use super::dims::GatherDims;
-use super::gather_plan::{GatherPlan, Operation, ScatterRules};
+use super::gather_plan::{GatherPlan, Operation};
 use crate::bad_indices::{BadIndices, NegativeIndices};
 use crate::error::PlanError;
 
@@ -28,7 +28,7 @@ const MAX_INDEX_DEPTH: usize = 8;
 ///
 /// let plan = GatherNd::new().batch_dims(1).plan(&[2, 2, 2], &[2, 1])?;
 /// assert_eq!(plan.output_shape(), [2, 2]);
-/// assert_eq!(plan.run(&["a0", "b0", "c0", "d0", "a1", "b1", "c1", "d1"], &[1, 0])?, ["c0", "d0", "a1", "b1"]);
+/// assert_eq!(plan.gather(&["a0", "b0", "c0", "d0", "a1", "b1", "c1", "d1"], &[1, 0])?, ["c0", "d0", "a1", "b1"]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -57,7 +57,7 @@ impl GatherNd {
     /// // Elements [0, 1] and [1, 0] of two matrices of 2 x 2.
     /// let plan = GatherNd::new().axis(1).plan(&[2, 2, 2], &[2, 2])?;
     /// assert_eq!(plan.output_shape(), [2, 2]);
-    /// assert_eq!(plan.run(&[1, 2, 3, 4, 5, 6, 7, 8], &[0, 1, 1, 0])?, [2, 3, 6, 7]);
+    /// assert_eq!(plan.gather(&[1, 2, 3, 4, 5, 6, 7, 8], &[0, 1, 1, 0])?, [2, 3, 6, 7]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -150,7 +150,6 @@ impl GatherNd {
             batch_dims,
             bad_indices: self.bad_indices,
             negative_indices: self.negative_indices,
-            scatter: ScatterRules::default(),
             dims,
         })
     }

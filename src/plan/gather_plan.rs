@@ -7,7 +7,7 @@ use crate::bad_indices::{BadIndices, NegativeIndices};
 use crate::error::{BadIndexError, Problem, join};
 use crate::operand::Operand;
 
-/// A checked gather for fixed shapes. Call [`run`](Self::run) for the CPU, or pass it to a `Gatherer` or an `Executor`.
+/// A checked gather for fixed shapes. Call [`gather`](Self::gather) for the CPU, or pass it to a `Gatherer` or an `Executor`.
 ///
 /// You get one from [`Gather::plan`](crate::Gather::plan), [`GatherNd::plan`](crate::GatherNd::plan) or
 /// [`GatherElements::plan`](crate::GatherElements::plan). A plan is cheap to keep and to compare, and prints as one line.
@@ -30,7 +30,6 @@ pub struct GatherPlan {
     pub(crate) bad_indices: BadIndices,
     pub(crate) negative_indices: NegativeIndices,
     pub(crate) dims: GatherDims,
-    pub(crate) scatter: ScatterRules,
 }
 
 /// The operation that a plan is for.
@@ -39,15 +38,6 @@ pub(crate) enum Operation {
     Gather,
     GatherNd,
     GatherElements,
-}
-
-/// Promises and options of a plan's scatters, which the caller sets by `with_unique_indices` and `with_one_update`. Gathers ignore it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub(crate) struct ScatterRules {
-    /// No two index rows of a batch select one row.
-    pub(crate) unique_indices: bool,
-    /// One slice of updates serves all index rows.
-    pub(crate) one_update: bool,
 }
 
 impl GatherPlan {
@@ -71,40 +61,40 @@ impl GatherPlan {
 
     /// How many elements the output has, with the gaps that a [stride](Self::with_output_stride) leaves.
     #[must_use]
-    pub fn output_len(&self) -> u64 {
-        self.dims.output_len()
+    pub fn output_len(&self) -> usize {
+        in_memory(self.dims.output_len())
     }
 
     /// How many elements params or the [`shard`](Self::shard) has, with the gaps that a [stride](Self::with_params_stride) leaves.
     #[must_use]
-    pub fn params_len(&self) -> u64 {
-        self.dims.params_len()
+    pub fn params_len(&self) -> usize {
+        in_memory(self.dims.params_len())
     }
 
     /// How many values indices has.
     #[must_use]
-    pub fn indices_len(&self) -> u64 {
-        self.dims.indices_len()
+    pub fn indices_len(&self) -> usize {
+        in_memory(self.dims.indices_len())
     }
 
     /// How many index rows there are: the product of the dims of indices, for gather_nd without the last one. Errors number bad
     /// rows so, and [`out_of_range`](Self::out_of_range) returns one `bool` for each.
     #[must_use]
-    pub fn index_row_count(&self) -> u64 {
-        self.dims.index_rows()
+    pub fn index_row_count(&self) -> usize {
+        in_memory(self.dims.index_rows())
     }
 
     /// How many elements a slice has, and so a row of params.
     #[must_use]
-    pub fn slice_len(&self) -> u64 {
-        self.dims.slice_len
+    pub fn slice_len(&self) -> usize {
+        in_memory(self.dims.slice_len)
     }
 
     /// How many rows an index row selects among: the product of the indexed dims. For gather_elements, the product of all dims
     /// of params but those that lead, lie before the axis and are equal in params and indices.
     #[must_use]
-    pub fn row_count(&self) -> u64 {
-        self.dims.row_count
+    pub fn row_count(&self) -> usize {
+        in_memory(self.dims.row_count)
     }
 
     /// What an index out of range gives.
@@ -148,6 +138,11 @@ impl GatherPlan {
     }
 }
 
+/// A number of a plan's elements or rows, which is at most [`MAX_ELEMENTS`](super::checks::MAX_ELEMENTS).
+pub(crate) fn in_memory(number: u64) -> usize {
+    usize::try_from(number).expect("a plan has at most usize::MAX elements")
+}
+
 impl fmt::Display for GatherPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (params, indices) = (
@@ -187,12 +182,6 @@ impl fmt::Display for GatherPlan {
             if stride > slice_len {
                 write!(f, ", {operand} stride {stride}")?;
             }
-        }
-        if self.scatter.unique_indices {
-            f.write_str(", unique indices")?;
-        }
-        if self.scatter.one_update {
-            f.write_str(", one update")?;
         }
         Ok(())
     }

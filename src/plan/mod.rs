@@ -12,6 +12,7 @@ mod scatter;
 mod strides;
 #[cfg(feature = "gpu")]
 mod to_plan;
+mod with;
 
 pub(crate) use self::dims::GatherDims;
 pub use self::gather::Gather;
@@ -19,8 +20,10 @@ pub use self::gather_elements::GatherElements;
 pub use self::gather_nd::GatherNd;
 pub use self::gather_plan::GatherPlan;
 pub(crate) use self::gather_plan::Operation;
+pub(crate) use self::scatter::ScatterRules;
 #[cfg(feature = "gpu")]
 pub use self::to_plan::ToPlan;
+pub use self::with::With;
 use crate::bad_indices::{BadIndices, NegativeIndices};
 
 /// Gives each operation the rules for indices.

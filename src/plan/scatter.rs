@@ -1,63 +1,21 @@
-//! Plans for scatters, and checks that a scatter through a plan has a meaning.
+//! The rules of a scatter, and checks that a scatter through a plan has a meaning.
 
 use super::{GatherPlan, Operation};
-use crate::error::RunError;
+use crate::element::ElementTypes;
+use crate::error::{PlanError, RunError};
 use crate::operand::Operand;
 use crate::plan::lengths::check_len;
 
+/// Promises and options of a scatter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct ScatterRules {
+    /// No two index rows of a batch select one row.
+    pub(crate) unique: bool,
+    /// One slice of updates serves all index rows.
+    pub(crate) one_update: bool,
+}
+
 impl GatherPlan {
-    /// The plan with the promise that no two index rows of a batch select the same row: JAX's `unique_indices=True`. A scatter
-    /// need not keep the order of updates then. Gathers ignore the promise.
-    ///
-    /// The promise is about the rows that indices select, after they are counted from the end, clamped or wrapped. Bad rows,
-    /// and rows of another shard, do not count. If the promise is broken, a row that several index rows select gets a part
-    /// of its updates or a mix of their bits; no other row changes.
-    ///
-    /// ```
-    /// use wgpu_gather::Gather;
-    ///
-    /// let plan = Gather::new().plan(&[4], &[2])?.with_unique_indices();
-    /// let mut target = [0; 4];
-    /// plan.scatter(&[7, 8], &[3, 1], &mut target)?;
-    /// assert_eq!(target, [0, 8, 0, 7]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn with_unique_indices(&self) -> Self {
-        let mut plan = self.clone();
-        plan.scatter.unique_indices = true;
-        plan
-    }
-
-    /// The plan whose scatters take one slice of updates, of [`slice_len`](Self::slice_len) elements, for all index rows:
-    /// to count, to clear slots, to make one-hot rows. Gathers ignore it.
-    ///
-    /// ```
-    /// use wgpu_gather::{Gather, Reduce};
-    ///
-    /// let plan = Gather::new().plan(&[3], &[4])?.with_one_update();
-    /// let mut counts = [0; 3];
-    /// plan.scatter_reduce(Reduce::Add, &[1], &[2, 0, 2, 2], &mut counts)?;
-    /// assert_eq!(counts, [1, 0, 3]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn with_one_update(&self) -> Self {
-        let mut plan = self.clone();
-        plan.scatter.one_update = true;
-        plan
-    }
-
-    /// The plan by which a GPU scatters: one slice of updates for all index rows is a stride of 0.
-    #[cfg(feature = "gpu")]
-    pub(crate) fn of_updates(&self) -> Self {
-        let mut plan = self.clone();
-        if self.scatter.one_update {
-            plan.dims.output_stride = 0;
-        }
-        plan
-    }
-
     /// The plan whose output rows are the index rows, and whose params are one element for each row of each batch.
     #[cfg(feature = "gpu")]
     pub(crate) fn of_index_rows(&self) -> Self {
@@ -69,14 +27,14 @@ impl GatherPlan {
 
     /// True if no two index rows of a batch select one row, so that the order of updates does not matter.
     #[cfg(feature = "gpu")]
-    pub(crate) fn has_unique_rows(&self) -> bool {
-        self.scatter.unique_indices || self.dims().batch_index_rows <= 1
+    pub(crate) fn has_unique_rows(&self, rules: ScatterRules) -> bool {
+        rules.unique || self.dims().batch_index_rows <= 1
     }
 
     /// Elements of the updates of a scatter: those of the output, or of one slice.
-    pub(crate) fn updates_len(&self) -> [u64; 2] {
+    pub(crate) fn updates_len(&self, rules: ScatterRules) -> [u64; 2] {
         let dims = self.dims();
-        match self.scatter.one_update {
+        match rules.one_update {
             true => [dims.slice_len; 2],
             false => [dims.output_len(), dims.output_len_with_gap()],
         }
@@ -84,8 +42,8 @@ impl GatherPlan {
 
     /// The shape that an array of updates must have: the output's, or one slice's if that serves all index rows.
     #[cfg(feature = "ndarray")]
-    pub(crate) fn updates_shape(&self) -> &[usize] {
-        if !self.scatter.one_update {
+    pub(crate) fn updates_shape(&self, rules: ScatterRules) -> &[usize] {
+        if !rules.one_update {
             return &self.output_shape;
         }
         let (params, rank) = (&self.params_shape[..], self.params_shape.len());
@@ -103,7 +61,7 @@ impl GatherPlan {
 
     /// Checks that a scatter through the plan has a meaning: each element of the target has a place of its own in params, and
     /// each index row one place in a block of the output.
-    pub(crate) fn check_scatter(&self) -> Result<(), RunError> {
+    pub(crate) fn check_scatter(&self) -> Result<(), PlanError> {
         if self.operation != Operation::GatherElements {
             return Ok(());
         }
@@ -115,7 +73,7 @@ impl GatherPlan {
         );
         let repeated = |operand, dim: usize| {
             let size = output[dim];
-            Err(RunError::RepeatedInScatter { operand, dim, size })
+            Err(PlanError::RepeatedInScatter { operand, dim, size })
         };
         let is_stretched = |&dim: &usize| dim != axis && params[dim] == 1 && output[dim] > 1;
         if let Some(dim) = (0..rank).find(is_stretched) {
@@ -134,14 +92,24 @@ impl GatherPlan {
         }
     }
 
+    /// As [`check_scatter`](Self::check_scatter), and checks that the target holds elements.
+    pub(crate) fn check_scatter_of(&self, types: ElementTypes) -> Result<(), PlanError> {
+        self.check_scatter()?;
+        match types.encoding {
+            None => Ok(()),
+            Some(encoding) => Err(PlanError::EncodedTarget {
+                encoding: encoding.to_string(),
+            }),
+        }
+    }
+
     /// Checks the lengths of a scatter's operands, in elements.
     pub(crate) fn check_scatter_lengths(
         &self,
-        updates: usize,
-        indices: usize,
-        target: usize,
+        rules: ScatterRules,
+        [updates, indices, target]: [usize; 3],
     ) -> Result<(), RunError> {
-        let [len, len_with_gap] = self.updates_len();
+        let [len, len_with_gap] = self.updates_len(rules);
         check_len(Operand::Updates, len..=len_with_gap, updates)?;
         self.check_indices_length(indices)?;
         let dims = self.dims();

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::GatherPlan;
+use super::checks::MAX_ELEMENTS;
 use super::dims::GatherDims;
 use crate::error::PlanError;
 use crate::operand::Operand;
@@ -26,15 +27,16 @@ impl GatherPlan {
     /// use wgpu_gather::Gather;
     ///
     /// let plan = Gather::new().plan(&[4], &[3])?;
-    /// let first = plan.shard(0..2)?.run(&[10, 20], &[1, 3, 0])?;
-    /// let second = plan.shard(2..4)?.run(&[30, 40], &[1, 3, 0])?;
+    /// let first = plan.shard(0..2)?.gather(&[10, 20], &[1, 3, 0])?;
+    /// let second = plan.shard(2..4)?.gather(&[30, 40], &[1, 3, 0])?;
     /// assert_eq!((&first[..], &second[..]), (&[20, 0, 10][..], &[0, 40, 0][..]));
     /// let whole: Vec<i32> = first.iter().zip(&second).map(|(a, b)| a | b).collect();
-    /// assert_eq!(whole, plan.run(&[10, 20, 30, 40], &[1, 3, 0])?);
+    /// assert_eq!(whole, plan.gather(&[10, 20, 30, 40], &[1, 3, 0])?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn shard(&self, rows: Range<u64>) -> Result<Self, PlanError> {
+    pub fn shard(&self, rows: Range<usize>) -> Result<Self, PlanError> {
         let row_count = self.dims.row_count;
+        let rows = rows.start as u64..rows.end as u64;
         if rows.start > rows.end || rows.end > row_count {
             let Range { start, end } = rows;
             return Err(PlanError::ShardOutOfRange {
@@ -75,7 +77,7 @@ impl GatherPlan {
     /// A stride counts elements, as shapes do: if a vertex has 32 bytes, the stride is 8 for `f32`. If records
     /// are not whole elements long, gather `u8` elements: the stride then counts bytes.
     ///
-    /// `run_array` refuses a plan with a params stride: an ndarray array has its own layout.
+    /// `gather_array` refuses a plan with a params stride: an ndarray array has its own layout.
     ///
     /// # Errors
     ///
@@ -89,16 +91,16 @@ impl GatherPlan {
     /// // Columns 1 and 2 of a table with 3 rows and 4 columns.
     /// let table = [0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22, 23];
     /// let plan = Gather::new().plan(&[3, 2], &[2])?.with_params_stride(4)?;
-    /// assert_eq!(plan.run(&table[1..], &[2, 0])?, [21, 22, 1, 2]);
+    /// assert_eq!(plan.gather(&table[1..], &[2, 0])?, [21, 22, 1, 2]);
     ///
     /// // Each record has 5 bytes: a flag, and from byte 1 on a 4-byte number.
     /// let records = [0, 10, 0, 0, 0, 1, 20, 0, 0, 0, 0, 30, 0, 0, 0_u8];
     /// let plan = Gather::new().plan(&[3, 4], &[2])?.with_params_stride(5)?;
-    /// assert_eq!(plan.run(&records[1..], &[2, 1])?, [30, 0, 0, 0, 20, 0, 0, 0]);
+    /// assert_eq!(plan.gather(&records[1..], &[2, 1])?, [30, 0, 0, 0, 20, 0, 0, 0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn with_params_stride(&self, stride: u64) -> Result<Self, PlanError> {
-        let rows = self.dims.params_rows();
+    pub fn with_params_stride(&self, stride: usize) -> Result<Self, PlanError> {
+        let (rows, stride) = (self.dims.params_rows(), stride as u64);
         self.check_stride(Operand::Params, rows, stride)?;
         Ok(self.with_dims(GatherDims {
             params_stride: stride,
@@ -110,7 +112,7 @@ impl GatherPlan {
     /// padded table, a texture, or some columns of a wider table. Without this call the stride is
     /// [`slice_len`](Self::slice_len).
     ///
-    /// You must bring the output: call [`run_into`](Self::run_into), [`run_bytes_into`](Self::run_bytes_into), a `Gatherer` or
+    /// You must bring the output: call [`gather_into`](Self::gather_into), [`gather_bytes_into`](Self::gather_bytes_into), a `Gatherer` or
     /// `Request::into_tensor`. Calls that make their output refuse the plan, with
     /// [`RunError::OutputStride`](crate::RunError::OutputStride). The output must have `(rows - 1) * stride + slice_len` elements,
     /// which [`output_len`](Self::output_len) returns. It may also end with the gap after the last row. Elements in gaps keep
@@ -128,12 +130,12 @@ impl GatherPlan {
     /// // Each row has 2 elements and a gap of 1.
     /// let plan = Gather::new().plan(&[3, 2], &[2])?.with_output_stride(3)?;
     /// let mut output = [9; 6];
-    /// plan.run_into(&[0, 1, 10, 11, 20, 21], &[2, 0], &mut output)?;
+    /// plan.gather_into(&[0, 1, 10, 11, 20, 21], &[2, 0], &mut output)?;
     /// assert_eq!(output, [20, 21, 9, 0, 1, 9]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn with_output_stride(&self, stride: u64) -> Result<Self, PlanError> {
-        let rows = self.dims.output_rows();
+    pub fn with_output_stride(&self, stride: usize) -> Result<Self, PlanError> {
+        let (rows, stride) = (self.dims.output_rows(), stride as u64);
         self.check_stride(Operand::Output, rows, stride)?;
         Ok(self.with_dims(GatherDims {
             output_stride: stride,
@@ -152,7 +154,7 @@ impl GatherPlan {
         }
         // The gap after the last row counts too, since the caller may give it.
         let elements = rows.checked_mul(stride);
-        if elements.is_none_or(|elements| elements > i64::MAX.unsigned_abs()) {
+        if elements.is_none_or(|elements| elements > MAX_ELEMENTS) {
             return Err(PlanError::StrideTooLong {
                 operand,
                 rows,

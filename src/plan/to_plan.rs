@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 
-use super::{Gather, GatherElements, GatherNd, GatherPlan};
+use super::{Gather, GatherElements, GatherNd, GatherPlan, ScatterRules, With};
 use crate::error::PlanError;
+use crate::reduce::Reduce;
 
-/// What a request gathers by: a [`GatherPlan`], by reference or by value; or [`Gather`], [`GatherNd`] or [`GatherElements`],
-/// which the request plans for its tensors' shapes.
+/// What a request gathers or scatters by: a [`GatherPlan`], by reference or by value; a scatter's [`With`]; or [`Gather`],
+/// [`GatherNd`] or [`GatherElements`], which the request plans for its tensors' shapes.
 ///
 /// A request compares the plan's shapes with its tensors' shapes. If the plan is a shard or has a params stride, it compares
 /// only how long params is.
@@ -15,7 +16,7 @@ use crate::error::PlanError;
 pub trait ToPlan<'a>: sealed::Sealed<'a> {}
 
 pub(crate) mod sealed {
-    use super::{Cow, GatherPlan, PlanError};
+    use super::{Cow, GatherPlan, PlanError, ScatterRules};
 
     pub trait Sealed<'a> {
         fn to_plan(
@@ -23,6 +24,11 @@ pub(crate) mod sealed {
             params_shape: &[usize],
             indices_shape: &[usize],
         ) -> Result<Cow<'a, GatherPlan>, PlanError>;
+
+        /// A scatter's promises and options.
+        fn rules(&self) -> ScatterRules {
+            ScatterRules::default()
+        }
 
         /// True if indices need a shape: one dim could stand for one index row, or for as many as it has values.
         fn needs_index_shape(&self) -> bool {
@@ -44,6 +50,18 @@ impl<'a> ToPlan<'a> for GatherPlan {}
 impl<'a> sealed::Sealed<'a> for GatherPlan {
     fn to_plan(self, _: &[usize], _: &[usize]) -> Result<Cow<'a, GatherPlan>, PlanError> {
         Ok(Cow::Owned(self))
+    }
+}
+
+impl<'a> ToPlan<'a> for With<'a, Reduce> {}
+
+impl<'a> sealed::Sealed<'a> for With<'a, Reduce> {
+    fn to_plan(self, _: &[usize], _: &[usize]) -> Result<Cow<'a, GatherPlan>, PlanError> {
+        Ok(Cow::Borrowed(self.plan))
+    }
+
+    fn rules(&self) -> ScatterRules {
+        self.rules
     }
 }
 

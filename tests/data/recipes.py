@@ -54,15 +54,15 @@ best = np.argsort(-scores, kind="stable")[:, :2]
 best_names = str(np.take_along_axis(names, best, 1).flatten().tolist()).replace("'", '"')
 check_page(
     "recipes",
-    f"plan.run(&names, &best)?, {best_names});",
-    f"plan.run(&scores, &best)?, {np.take_along_axis(scores, best, 1).flatten().tolist()});",
+    f"plan.gather(&names, &best)?, {best_names});",
+    f"plan.gather(&scores, &best)?, {np.take_along_axis(scores, best, 1).flatten().tolist()});",
 )
 
 pages, block_table = np.array([[0, 1], [10, 11], [20, 21], [30, 31]]), np.array([[3, 0], [2, -1]])
 numbers = block_table[[1]]
 # NumPy takes -1 for the last page, so zeros are put in its place.
 rows = np.where((numbers >= 0)[..., None], pages[numbers], 0)
-check_page("recipes", f"output_shape(), {list(rows.shape)});", f"run(&pages, &numbers)?, {rows.flatten().tolist()});")
+check_page("recipes", f"output_shape(), {list(rows.shape)});", f"gather(&pages, &numbers)?, {rows.flatten().tolist()});")
 
 tokens = np.array([[1, 2], [3, 4], [5, 6], [9, 9]], f32)
 slots = np.array([9, 2, 7, -1])
@@ -95,7 +95,7 @@ check("embedding", lines)
 vertex = np.dtype([("position", f32, 3), ("normal", f32, 3), ("uv", f32, 2)])
 vertices = np.arange(16, dtype=f32).view(vertex)
 for field, of in [("position", "&vertices"), ("uv", "&vertices[6..]")]:
-    check_page("recipes", f"run({of}, &[1])?, {vertices[field][1].tolist()});")
+    check_page("recipes", f"gather({of}, &[1])?, {vertices[field][1].tolist()});")
 
 # NumPy has no bfloat16 and no float8: a gather only moves their bytes.
 lines = []

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use libtest_mimic::Trial;
 use testkit::device::{self, Arguments, gpu_trial};
 use testkit::gpu::Gpu;
-use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, Ranges, wgpu};
+use wgpu_gather::{Buffers, ElementTypes, Gather, Gatherer, Ranges, wgpu};
 
 mod gpu {
     include!("../doc_examples/gpu.rs");
@@ -115,7 +115,7 @@ fn record_embedding(gpu: &Gpu) -> Result<(), libtest_mimic::Failed> {
     let buffers = [table.buffer()?, token_ids.buffer()?, output.buffer()?];
     gatherer::record_embedding(&recorder, &mut encoder, buffers[0], buffers[1], buffers[2])?;
     gpu.queue().submit([encoder.finish()]);
-    let expected = plan.run(&params, &indices)?;
+    let expected = plan.gather(&params, &indices)?;
     assert_eq!(output.download_blocking()?, expected);
 
     // The gather is prepared once and recorded again with other indices in the same buffer.
@@ -129,7 +129,7 @@ fn record_embedding(gpu: &Gpu) -> Result<(), libtest_mimic::Failed> {
             .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         prepared::record_lookup(&lookup, &mut encoder);
         gpu.queue().submit([encoder.finish()]);
-        assert_eq!(output.download_blocking()?, plan.run(&params, &indices)?);
+        assert_eq!(output.download_blocking()?, plan.gather(&params, &indices)?);
     }
     Ok(())
 }
@@ -151,7 +151,7 @@ fn gather_in_a_pass(gpu: &Gpu) -> Result<(), libtest_mimic::Failed> {
         tensor(&[9; 2])?,
     ];
     let prepare = |n: usize| -> Result<_, libtest_mimic::Failed> {
-        let buffers = GatherBuffers::new(
+        let buffers = Buffers::gather(
             ElementTypes::of::<u32, u32>(),
             Ranges {
                 params: tables[n].buffer()?.slice(..),

@@ -1,4 +1,4 @@
-use wgpu_gather::{ElementTypes, Gather, Executor, IndexKind};
+use wgpu_gather::{ElementTypes, Executor, Gather, IndexKind};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let gpu = Executor::gpu_blocking()?;

@@ -1,4 +1,4 @@
-use wgpu_gather::{Gather, Executor, GpuError};
+use wgpu_gather::{Executor, Gather, GpuError};
 
 fn main() -> Result<(), GpuError> {
     let gpu = Executor::gpu_blocking()?;

@@ -1,4 +1,4 @@
-use wgpu_gather::{ElementTypes, Gather, GatherBuffers, GatherError, GatherPlan, Gatherer, PlanError, Ranges, wgpu};
+use wgpu_gather::{Buffers, ElementTypes, Gather, GatherError, GatherPlan, Gatherer, PlanError, Ranges, wgpu};
 
 /// Looks up 1,000 embeddings of 128 numbers in a table of 50,000.
 pub fn embedding_plan() -> Result<GatherPlan, PlanError> {
@@ -14,7 +14,7 @@ pub fn record_embedding(
     output: &wgpu::Buffer,
 ) -> Result<(), GatherError> {
     let plan = embedding_plan().expect("constant shapes are right");
-    let buffers = GatherBuffers::new(ElementTypes::of::<f32, u32>(), Ranges {
+    let buffers = Buffers::gather(ElementTypes::of::<f32, u32>(), Ranges {
         params: table.slice(..),
         indices: token_ids.slice(..),
         output: output.slice(..),

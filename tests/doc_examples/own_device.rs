@@ -1,5 +1,5 @@
 use wgpu_gather::wgpu::{self, util::DeviceExt};
-use wgpu_gather::{ElementTypes, Executor, Gather, GatherBuffers, Gatherer, Ranges, Tensor};
+use wgpu_gather::{Buffers, ElementTypes, Executor, Gather, Gatherer, Ranges, Tensor};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Your device and your buffers. A gather needs the usage STORAGE; `Tensor::from_buffer` below needs all three.
@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let gatherer = Gatherer::new(&device); // keep it: it holds the pipelines
     let plan = Gather::new().plan(&[3, 2], &[2])?;
-    let buffers = GatherBuffers::new(ElementTypes::of::<f32, u32>(), Ranges {
+    let buffers = Buffers::gather(ElementTypes::of::<f32, u32>(), Ranges {
         params: table.slice(..),
         indices: rows.slice(..),
         output: output.slice(..),

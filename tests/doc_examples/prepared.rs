@@ -1,4 +1,4 @@
-use wgpu_gather::{ElementTypes, GatherBuffers, GatherError, GatherPlan, Gatherer, PreparedGather, Ranges, wgpu};
+use wgpu_gather::{Buffers, ElementTypes, GatherError, GatherPlan, Gatherer, Prepared, Ranges, wgpu};
 
 /// Once: everything is checked, and pipelines and bind groups are made.
 pub fn prepare_lookup(
@@ -7,8 +7,8 @@ pub fn prepare_lookup(
     table: &wgpu::Buffer,
     token_ids: &wgpu::Buffer,
     output: &wgpu::Buffer,
-) -> Result<PreparedGather, GatherError> {
-    let buffers = GatherBuffers::new(ElementTypes::of::<f32, u32>(), Ranges {
+) -> Result<Prepared, GatherError> {
+    let buffers = Buffers::gather(ElementTypes::of::<f32, u32>(), Ranges {
         params: table.slice(..),
         indices: token_ids.slice(..),
         output: output.slice(..),
@@ -17,6 +17,6 @@ pub fn prepare_lookup(
 }
 
 /// Each frame: token_ids hold other numbers, and nothing is made.
-pub fn record_lookup(lookup: &PreparedGather, encoder: &mut wgpu::CommandEncoder) {
+pub fn record_lookup(lookup: &Prepared, encoder: &mut wgpu::CommandEncoder) {
     lookup.encode(encoder);
 }

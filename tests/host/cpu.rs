@@ -15,8 +15,8 @@ use testkit::samples::{Cpu, POLICIES, WIDTHS};
 use testkit::sizes::run_filled;
 use testkit::{random_shapes, small_shapes, sweep};
 use wgpu_gather::{
-    BadIndices, ElementTypes, Gather, GatherIndex, GatherNd, GatherPlan, IndexKind,
-    NegativeIndices, Operand, RunError,
+    BadIndices, ElementTypes, Gather, GatherNd, GatherPlan, Index, IndexKind, NegativeIndices,
+    Operand, RunError,
 };
 
 #[test]
@@ -25,7 +25,7 @@ fn documentation_examples_give_the_results_they_print() {
         let (case, params) = (&example.case, &example.params);
         let plan = case.plan(BadIndices::DeviceDefault).unwrap();
         assert_eq!(plan.output_shape(), example.output_shape, "{case}");
-        let output = plan.run(params, &indices_of(case)).unwrap();
+        let output = plan.gather(params, &indices_of(case)).unwrap();
         assert_eq!(output, example.output, "{case}");
 
         let answer = case.answer().elements;
@@ -139,11 +139,15 @@ fn of_two_values_either_may_be_out_of_range() {
                 .plan(&[3, 5, slice_len], &[values.len(), values.len(), 2])
                 .unwrap();
             let signed = indices.as_flattened().as_flattened();
-            assert_eq!(plan.run(&params, signed).unwrap(), expected, "{slice_len}");
+            assert_eq!(
+                plan.gather(&params, signed).unwrap(),
+                expected,
+                "{slice_len}"
+            );
             if !from_end {
                 let unsigned: Vec<u32> = signed.iter().map(|value| value.cast_unsigned()).collect();
                 assert_eq!(
-                    plan.run(&params, &unsigned).unwrap(),
+                    plan.gather(&params, &unsigned).unwrap(),
                     expected,
                     "{slice_len}"
                 );
@@ -180,14 +184,14 @@ where
         let gather = GatherNd::new().bad_indices(BadIndices::Fill);
         let plan = gather.plan(&[6, slice_len], &[7, 1]).unwrap();
         assert_eq!(
-            plan.run(&params, &indices).unwrap(),
+            plan.gather(&params, &indices).unwrap(),
             expected,
             "{slice_len}"
         );
 
         let pairs = indices.map(|row| [row.div_euclid(2), row.rem_euclid(2)]);
         let plan = gather.plan(&[3, 2, slice_len], &[7, 2]).unwrap();
-        let found = plan.run(&params, pairs.as_flattened()).unwrap();
+        let found = plan.gather(&params, pairs.as_flattened()).unwrap();
         assert_eq!(found, expected, "{slice_len}");
     }
 }
@@ -216,12 +220,12 @@ fn slices_of_large_params_are_copied() {
         let zero = BadIndices::Fill;
         let gather = GatherNd::new().bad_indices(zero);
         let plan = gather.plan(&[rows, slice_len], &[1000, 1]).unwrap();
-        let found = plan.run(&params, &indices).unwrap();
+        let found = plan.gather(&params, &indices).unwrap();
         assert_eq!(found, expected, "{slice_len}");
 
         let pairs: Vec<i64> = indices.iter().flat_map(|&index| [0, index]).collect();
         let plan = gather.plan(&[1, rows, slice_len], &[1000, 2]).unwrap();
-        let found = plan.run(&params, &pairs).unwrap();
+        let found = plan.gather(&params, &pairs).unwrap();
         assert_eq!(found, expected, "{slice_len}");
 
         // With `Clamp`, rows are located before they are copied.
@@ -232,7 +236,11 @@ fn slices_of_large_params_are_copied() {
             .iter()
             .flat_map(|&index| slice(usize::try_from(index.clamp(0, last)).unwrap()))
             .collect();
-        assert_eq!(plan.run(&params, &indices).unwrap(), clamped, "{slice_len}");
+        assert_eq!(
+            plan.gather(&params, &indices).unwrap(),
+            clamped,
+            "{slice_len}"
+        );
     }
 }
 
@@ -303,8 +311,7 @@ fn long_slices_of_a_long_output_are_copied_whole() {
             for start in [0, 1, 31] {
                 let mut memory = vec![9; start + len + 40];
                 let output = &mut memory[start..][..len];
-                plan.run_into_with_fill(&params, indices, 7, output)
-                    .unwrap();
+                plan.fill(7).gather_into(&params, indices, output).unwrap();
                 assert!(memory[..start].iter().all(|&value| value == 9));
                 assert!(memory[start + len..].iter().all(|&value| value == 9));
                 for (row, slice) in memory[start..][..len].chunks_exact(slice_len).enumerate() {
@@ -327,7 +334,7 @@ fn long_slices_of_a_long_output_are_copied_whole() {
         let mut indices = indices;
         indices.iter_mut().for_each(|index| *index += 1);
         indices[INDICES - 3] = 804;
-        let error = checked.unwrap().run(&params, &indices).unwrap_err();
+        let error = checked.unwrap().gather(&params, &indices).unwrap_err();
         assert_eq!(error.to_string(), "indices[16997] = 804 is not in [0, 804)");
     }
 }
@@ -350,7 +357,8 @@ fn bad_rows_hold_the_fill() {
                 let mut into = vec![7; filled.len()];
                 sample
                     .plan
-                    .run_into_with_fill(&params, &indices, fill, &mut into)
+                    .fill(fill)
+                    .gather_into(&params, &indices, &mut into)
                     .unwrap();
                 assert_eq!(into, filled);
                 bytemuck::cast_slice(&filled).to_vec()
@@ -369,15 +377,15 @@ fn usize_indices_gather_as_numbers_of_their_width() {
             let types = ElementTypes::of::<u32, usize>();
             let expected = sample
                 .plan
-                .run_bytes(types, &sample.params, &sample.indices);
-            let found = sample.plan.run(&params, &indices);
+                .gather_bytes(types, &sample.params, &sample.indices);
+            let found = sample.plan.gather(&params, &indices);
             let found = found.map(|output| bytemuck::cast_slice(&output).to_vec());
             assert_eq!(found, expected, "{sample}");
         }
     }
     let plan = Gather::new().plan(&[3], &[1]).unwrap();
     let text = format!("indices[0] = {} is not in [0, 3)", usize::MAX);
-    let error = plan.run(&[1, 2, 3], &[usize::MAX]).unwrap_err();
+    let error = plan.gather(&[1, 2, 3], &[usize::MAX]).unwrap_err();
     assert_eq!(error.to_string(), text);
 }
 
@@ -388,8 +396,8 @@ fn bytes_are_gathered_as_elements_are() {
             let (plan, params, indices) = (&sample.plan, &sample.params, &sample.indices);
             let types = ElementTypes::new(sample.element_bytes as u64, sample.index_kind);
             let mut output = vec![0xff; sample.output.len()];
-            let into = plan.run_bytes_into(types, params, indices, &mut output);
-            let found = plan.run_bytes(types, params, indices);
+            let into = plan.gather_bytes_into(types, params, indices, &mut output);
+            let found = plan.gather_bytes(types, params, indices);
             assert_eq!(into.map(|()| output), found, "{sample}");
             let found = found.map_err(|error| error.to_string());
             let is_error = matches!(
@@ -416,12 +424,12 @@ fn bytes_are_gathered_into_rows_with_gaps() {
     let whole = *b"ijkl--\0\0\0\0--abcd--";
     for len in [16, 17, 18] {
         let mut output = vec![b'-'; len];
-        let into = plan.run_bytes_into(types, b"abcdefghijkl", &indices, &mut output);
+        let into = plan.gather_bytes_into(types, b"abcdefghijkl", &indices, &mut output);
         assert_eq!(into, Ok(()));
         assert_eq!(output, whole[..len]);
     }
     for found in [0, 12, 15, 19] {
-        let into = plan.run_bytes_into(types, b"abcdefghijkl", &indices, &mut vec![0; found]);
+        let into = plan.gather_bytes_into(types, b"abcdefghijkl", &indices, &mut vec![0; found]);
         let length = RunError::ByteLength {
             operand: Operand::Output,
             expected: 16..=18,
@@ -432,7 +440,7 @@ fn bytes_are_gathered_into_rows_with_gaps() {
     // Params may have gaps too.
     let wide = plan.with_params_stride(4).unwrap();
     let mut output = [b'-'; 16];
-    let into = wide.run_bytes_into(types, b"abcd++++efgh++++ijkl", &indices, &mut output);
+    let into = wide.gather_bytes_into(types, b"abcd++++efgh++++ijkl", &indices, &mut output);
     assert_eq!((into, &output[..]), (Ok(()), &whole[..16]));
 }
 
@@ -440,7 +448,7 @@ fn bytes_are_gathered_into_rows_with_gaps() {
 fn bytes_of_another_length_are_named() {
     let plan = Gather::new().plan(&[3, 2], &[2]).unwrap();
     let run = |element_bytes, params: &[u8], indices: &[u8]| {
-        plan.run_bytes(
+        plan.gather_bytes(
             ElementTypes::new(element_bytes as u64, IndexKind::I32),
             params,
             indices,
@@ -489,9 +497,9 @@ fn a_fill_is_for_bad_rows_only() {
         (2..2, vec![0, 0, 99, 99, 0]),
     ];
     for (rows, expected) in shards {
-        let params: Vec<u64> = rows.clone().map(|row| 10 + row).collect();
+        let params = &[10, 11, 12, 13][rows.clone()];
         let shard = plan.shard(rows).unwrap();
-        assert_eq!(run_filled(&shard, &params, &indices, 99).unwrap(), expected);
+        assert_eq!(run_filled(&shard, params, &indices, 99).unwrap(), expected);
     }
 }
 
@@ -526,11 +534,14 @@ fn any_copy_type_is_gathered_with_its_default() {
     let plan = plan.plan(&[2], &[3]).unwrap();
     let cards = [Card::Joker, Card::Number(7, "hearts")];
     assert_eq!(
-        plan.run(&cards, &[1, 2, 0]).unwrap(),
+        plan.gather(&cards, &[1, 2, 0]).unwrap(),
         [cards[1], Card::Number(1, "ace"), cards[0]]
     );
-    assert_eq!(plan.run(&["a", "b"], &[1, 2, 0]).unwrap(), ["b", "", "a"]);
-    assert_eq!(plan.run(&[(), ()], &[1, 2, 0]).unwrap(), [(), (), ()]);
+    assert_eq!(
+        plan.gather(&["a", "b"], &[1, 2, 0]).unwrap(),
+        ["b", "", "a"]
+    );
+    assert_eq!(plan.gather(&[(), ()], &[1, 2, 0]).unwrap(), [(), (), ()]);
 }
 
 #[test]
@@ -538,7 +549,7 @@ fn operands_of_another_length_are_named() {
     let plan = GatherNd::new().plan(&[2, 3], &[4, 1]).unwrap();
     let check = |params: usize, indices: usize, output: usize, operand, expected, found| {
         let (params, indices) = (vec![1_u8; params], vec![0_i32; indices]);
-        let error = plan.run_into(&params, &indices, &mut vec![0; output]);
+        let error = plan.gather_into(&params, &indices, &mut vec![0; output]);
         let length = RunError::Length {
             operand,
             expected: expected..=expected,
@@ -546,7 +557,7 @@ fn operands_of_another_length_are_named() {
         };
         assert_eq!(error, Err(length.clone()));
         if operand != Operand::Output {
-            assert_eq!(plan.run(&params, &indices), Err(length));
+            assert_eq!(plan.gather(&params, &indices), Err(length));
         }
         error.unwrap_err().to_string()
     };
@@ -561,7 +572,7 @@ fn operands_of_another_length_are_named() {
     check(6, 4, 13, Operand::Output, 12, 13);
     check(0, 0, 0, Operand::Params, 6, 0);
     let text = |plan: Result<GatherPlan, _>| {
-        let run = plan.unwrap().run(&[0_u8; 34], &[0_i32; 2]);
+        let run = plan.unwrap().gather(&[0_u8; 34], &[0_i32; 2]);
         run.unwrap_err().to_string()
     };
     let table = Gather::new().plan(&[5, 3], &[2]).unwrap();
@@ -574,10 +585,10 @@ fn operands_of_another_length_are_named() {
 #[test]
 fn operands_of_empty_gathers_have_lengths_too() {
     let plan = Gather::new().plan(&[3, 0], &[2]).unwrap();
-    assert_eq!(plan.run::<u8, _>(&[], &[9, 9]), Ok(vec![]));
-    let text = plan.run::<u8, i32>(&[], &[]).unwrap_err().to_string();
+    assert_eq!(plan.gather::<u8, _>(&[], &[9, 9]), Ok(vec![]));
+    let text = plan.gather::<u8, i32>(&[], &[]).unwrap_err().to_string();
     assert_eq!(text, "indices must have 2 elements, found 0");
-    let text = plan.run(&[1_u8], &[0, 0]).unwrap_err().to_string();
+    let text = plan.gather(&[1_u8], &[0, 0]).unwrap_err().to_string();
     assert_eq!(text, "params must have 0 elements, found 1");
 }
 
@@ -585,7 +596,7 @@ fn operands_of_empty_gathers_have_lengths_too() {
 fn an_output_that_no_memory_holds_is_an_error() {
     let plan = GatherNd::new().plan(&[1], &[1 << 60, 0]).unwrap();
     assert_eq!(
-        plan.run(&[[0_u8; 32]], &[0_i32; 0])
+        plan.gather(&[[0_u8; 32]], &[0_i32; 0])
             .unwrap_err()
             .to_string(),
         "output of 1152921504606846976 elements of 32 bytes cannot be allocated"
@@ -597,7 +608,7 @@ fn an_output_that_no_memory_holds_is_an_error() {
 fn params_without_rows_ask_for_no_output() {
     // 1 GiB.
     let plan = Gather::new().plan(&[0, 1 << 27], &[1]).unwrap();
-    let asked = allocation_counter::measure(|| assert!(plan.run::<u64, _>(&[], &[0]).is_err()));
+    let asked = allocation_counter::measure(|| assert!(plan.gather::<u64, _>(&[], &[0]).is_err()));
     assert!(asked.bytes_max < 1 << 20, "{asked:?}");
 }
 
@@ -616,14 +627,14 @@ fn a_bad_first_row_is_found_before_allocating() {
         ),
     ] {
         let plan = gather.plan(&[0, 1 << 60], &[1]).unwrap();
-        let error = plan.run::<u64, _>(&[], &[0]).unwrap_err();
+        let error = plan.gather::<u64, _>(&[], &[0]).unwrap_err();
         assert_eq!(error.to_string(), text);
         let shard = plan.shard(0..0).unwrap();
-        assert_eq!(shard.run::<u64, _>(&[], &[0]), Err(error));
+        assert_eq!(shard.gather::<u64, _>(&[], &[0]), Err(error));
     }
     let none_held = gather.plan(&[1, 1 << 60], &[1]).unwrap().shard(0..0);
     assert_eq!(
-        none_held.unwrap().run::<u64, _>(&[], &[0]).unwrap_err(),
+        none_held.unwrap().gather::<u64, _>(&[], &[0]).unwrap_err(),
         RunError::OutOfMemory {
             operand: Operand::Output,
             elements: 1 << 60,
@@ -642,19 +653,19 @@ fn elements_without_bytes_take_no_time_to_copy() {
     for &policy in POLICIES {
         let gather_nd = GatherNd::new().bad_indices(policy);
         let depth_0 = gather_nd.plan(&[1], &[MANY, 0]).unwrap();
-        assert_eq!(depth_0.run::<_, i32>(&[Unit], &[]).unwrap().len(), MANY);
+        assert_eq!(depth_0.gather::<_, i32>(&[Unit], &[]).unwrap().len(), MANY);
         let mut output = [Unit; MANY];
         assert_eq!(
-            depth_0.run_into::<_, i32>(&[Unit], &[], &mut output),
+            depth_0.gather_into::<_, i32>(&[Unit], &[], &mut output),
             Ok(())
         );
 
         let gather = Gather::new().bad_indices(policy);
         let outer = gather.axis(1).plan(&[MANY / 2, 2], &[2]).unwrap();
         let params = [Unit; MANY];
-        assert_eq!(outer.run(&params, &[1, 0]).unwrap().len(), MANY);
-        let bad = outer.run(&params, &[1, 2]).map(|output| output.len());
-        let into = outer.run_into(&params, &[1, 2], &mut output);
+        assert_eq!(outer.gather(&params, &[1, 0]).unwrap().len(), MANY);
+        let bad = outer.gather(&params, &[1, 2]).map(|output| output.len());
+        let into = outer.gather_into(&params, &[1, 2], &mut output);
         if matches!(policy, BadIndices::DeviceDefault | BadIndices::Error) {
             let text = "indices[1] = 2 is not in [0, 2)";
             assert_eq!(bad.unwrap_err().to_string(), text);
@@ -709,15 +720,15 @@ fn the_smallest_of_many_bad_rows_is_named() {
 /// Makes every index row from `bad_row` on bad, and checks that `bad_row` is named.
 #[track_caller]
 fn check_first_bad_row(plan: &GatherPlan, bad_row: usize, text: &str) {
-    let params = vec![1_u32; usize::try_from(plan.params_len()).unwrap()];
-    let mut indices = vec![6_i32; usize::try_from(plan.indices_len()).unwrap()];
+    let params = vec![1_u32; plan.params_len()];
+    let mut indices = vec![6_i32; plan.indices_len()];
     indices[bad_row] = 7;
     indices[bad_row + 1..].fill(-1);
     for _ in 0..20 {
-        let RunError::BadIndex(bad) = plan.run(&params, &indices).unwrap_err() else {
+        let RunError::BadIndex(bad) = plan.gather(&params, &indices).unwrap_err() else {
             panic!("another error");
         };
-        assert_eq!(bad.row, bad_row as u64);
+        assert_eq!(bad.row, bad_row);
         assert_eq!(bad.to_string(), text);
     }
 }
@@ -729,7 +740,7 @@ fn threads_agree_on_the_first_bad_row() {
     let plan = GatherNd::new().plan(&[2; 8], &[ROWS, 8]).unwrap();
     let (params, indices) = ([1_u64; 1 << 8], vec![2_i64; ROWS * 8]);
     for _ in 0..3000 {
-        let text = plan.run(&params, &indices).unwrap_err().to_string();
+        let text = plan.gather(&params, &indices).unwrap_err().to_string();
         assert!(text.starts_with("indices[0] = [2, 2, "), "{text}");
     }
 }
@@ -822,15 +833,15 @@ fn threads_copy_blocks_that_share_index_rows() {
     let expected: Vec<u32> = (params.chunks(row_count))
         .flat_map(|block| indices.map(|index| block[usize::from(index)]))
         .collect();
-    assert_eq!(plan.run(&params, &indices), Ok(expected.clone()));
-    assert_eq!(plan.run(&params, &indices.map(i64::from)), Ok(expected));
+    assert_eq!(plan.gather(&params, &indices), Ok(expected.clone()));
+    assert_eq!(plan.gather(&params, &indices.map(i64::from)), Ok(expected));
     let bad: [i32; 7] = [29, 0, 3, 30, 28, 31, 0];
-    let error = plan.run(&params, &bad).unwrap_err().to_string();
+    let error = plan.gather(&params, &bad).unwrap_err().to_string();
     assert_eq!(error, "indices[3] = 30 is not in [0, 30)");
     // A fill in each block.
     let plan = Gather::new().axis(1).bad_indices(BadIndices::Fill);
     let plan = plan.plan(&[blocks, row_count], &[7]).unwrap();
-    let filled = plan.run(&params, &bad).unwrap();
+    let filled = plan.gather(&params, &bad).unwrap();
     let of_block = filled
         .as_chunks::<7>()
         .0

@@ -11,8 +11,8 @@ use testkit::oracle::Case;
 use testkit::quantized::Quantized;
 use testkit::samples::{Cpu, POLICIES};
 use wgpu_gather::{
-    BadIndices, BlockError, BlockQuantized, ElementTypes, Encoded, Encoding, Gather,
-    GatherElements, GatherNd, GatherPlan, IndexKind, NegativeIndices, RunError, ScaleKind,
+    BadIndices, BlockQuantized, ElementTypes, Encoded, Encoding, Gather, GatherElements, GatherNd,
+    GatherPlan, IndexKind, NegativeIndices, PlanError, RunError, ScaleKind,
 };
 
 #[test]
@@ -22,13 +22,13 @@ fn recorded_rows_are_decoded() {
         let [_, row_len] = recorded.shape;
         let (indices, plan) = recorded.reordered();
         let found = plan
-            .run_decoded(&Encoded::new(encoding, &recorded.rows), &indices)
+            .gather_encoded(&Encoded::new(encoding, &recorded.rows), &indices)
             .unwrap();
         recorded.check(&indices, &found);
         // Output rows with gaps, and bytes.
-        let gaps = plan.with_output_stride(row_len as u64 + 3).unwrap();
-        let mut output = vec![7.0; usize::try_from(gaps.output_len()).unwrap()];
-        gaps.run_decoded_into(
+        let gaps = plan.with_output_stride(row_len + 3).unwrap();
+        let mut output = vec![7.0; gaps.output_len()];
+        gaps.gather_encoded_into(
             &Encoded::new(encoding, &recorded.rows),
             &indices,
             &mut output,
@@ -45,11 +45,11 @@ fn recorded_rows_are_decoded() {
         }
         let types = ElementTypes::encoded(encoding, IndexKind::I32);
         let bytes = plan
-            .run_bytes(types, &recorded.rows, bytemuck::cast_slice(&indices))
+            .gather_bytes(types, &recorded.rows, bytemuck::cast_slice(&indices))
             .unwrap();
         recorded.check(&indices, &bytemuck::pod_collect_to_vec(&bytes));
         let mut wide = vec![7; output.len() * 4];
-        gaps.run_bytes_into(
+        gaps.gather_bytes_into(
             types,
             &recorded.rows,
             bytemuck::cast_slice(&indices),
@@ -70,7 +70,7 @@ fn every_half_float_is_decoded() {
     let halves: Vec<u8> = (0..=u16::MAX).flat_map(u16::to_le_bytes).collect();
     let table = Encoded::new(Encoding::F16, halves);
     let plan = Gather::new().plan(&[1, 1 << 16], &[1]).unwrap();
-    let values = plan.run_decoded(&table, &[0]).unwrap();
+    let values = plan.gather_encoded(&table, &[0]).unwrap();
     for (half, found) in (0..=u16::MAX).zip(values) {
         let (exponent, fraction) = (i32::from(half >> 10 & 31), half & 0x3ff);
         let magnitude = match exponent {
@@ -93,7 +93,7 @@ fn rows_of_a_large_table_are_decoded() {
     let mut hash = Hash::new(59);
     let encodings = [Encoding::Q4_0, Encoding::F16, Encoding::RowWise8].into_iter();
     for encoding in encodings.chain(quantized()) {
-        let [params, scales, zero_points] = row_bytes(encoding, LEN as u64).map(|of_row| {
+        let [params, scales, zero_points] = row_bytes(encoding, LEN).map(|of_row| {
             // No byte has its bit 6, the top bit of a float's exponent, so no scale is an infinity or a NaN.
             let byte = |_| u8::try_from(hash.below(256)).unwrap() & 0xbf;
             (0..of_row * ROWS).map(byte).collect::<Vec<u8>>()
@@ -101,7 +101,7 @@ fn rows_of_a_large_table_are_decoded() {
         let qparams = [scales, zero_points];
         let all: Vec<usize> = (0..ROWS).collect();
         let plan = Gather::new().plan(&[ROWS, LEN], &[ROWS]).unwrap();
-        let values = plan.run_decoded(&encoded(encoding, &params, &qparams), &all);
+        let values = plan.gather_encoded(&encoded(encoding, &params, &qparams), &all);
         let values = values.unwrap();
 
         let params = params.repeat(LARGE / ROWS);
@@ -118,11 +118,7 @@ fn rows_of_a_large_table_are_decoded() {
         for (plan, held, is_from_end) in [
             (&from_end, 0..LARGE, true),
             (&fills, 0..LARGE, false),
-            (
-                &fills.shard(held.start as u64..held.end as u64).unwrap(),
-                held,
-                false,
-            ),
+            (&fills.shard(held.start..held.end).unwrap(), held, false),
         ] {
             let of_rows = |bytes: &Vec<u8>| {
                 let of_row = bytes.len() / LARGE;
@@ -130,7 +126,7 @@ fn rows_of_a_large_table_are_decoded() {
             };
             let table = (of_rows(&params), qparams.each_ref().map(of_rows));
             let found = plan
-                .run_decoded(&encoded(encoding, &table.0, &table.1), &indices)
+                .gather_encoded(&encoded(encoding, &table.0, &table.1), &indices)
                 .unwrap();
             for (found, &index) in found.chunks(LEN).zip(&indices) {
                 let row = match index {
@@ -168,7 +164,7 @@ fn quantized() -> [Encoding; 4] {
 #[test]
 fn recorded_rows_of_onnx_runtime_are_decoded() {
     for case in Quantized::all() {
-        let found = (case.plan).run_decoded(&case.encoded(), &case.indices);
+        let found = (case.plan).gather_encoded(&case.encoded(), &case.indices);
         case.check(&found.unwrap());
     }
 }
@@ -218,7 +214,8 @@ fn row_wise_rows_are_pytorchs_to_the_last_bit() {
 fn scales_of_other_lengths_are_refused() {
     let plan = Gather::new().plan(&[3, 40], &[1]).unwrap();
     let of = BlockQuantized::new(4, 16).unwrap();
-    let refused = |params: Encoded<&[u8]>| plan.run_decoded(&params, &[0]).unwrap_err().to_string();
+    let refused =
+        |params: Encoded<&[u8]>| plan.gather_encoded(&params, &[0]).unwrap_err().to_string();
     let (rows, scales) = ([0; 60], [0; 36]);
     let params = |of| Encoded::new(Encoding::BlockQuantized(of), &rows[..]);
     let missing = |operand| {
@@ -248,12 +245,12 @@ fn scales_of_other_lengths_are_refused() {
     );
     for scales in [&scales[..], &[]] {
         let halves = Encoded::new(Encoding::F16, &[0; 240][..]).scales(scales);
-        let halves = plan.run_decoded(&halves, &[0]);
+        let halves = plan.gather_encoded(&halves, &[0]);
         let text = "scales must not be given: the encoding has none";
         assert_eq!(halves.unwrap_err().to_string(), text);
     }
     let types = ElementTypes::encoded(Encoding::BlockQuantized(of), IndexKind::U8);
-    let bytes = plan.run_bytes(types, &rows, &[0]).unwrap_err();
+    let bytes = plan.gather_bytes(types, &rows, &[0]).unwrap_err();
     assert_eq!(bytes.to_string(), missing("scales"));
 }
 
@@ -264,16 +261,16 @@ fn scales_without_bytes_may_be_given() {
     let of = Encoding::BlockQuantized(BlockQuantized::new(4, 16).unwrap());
     let rows = Encoded::new(of, &[][..]);
     for params in [rows, rows.scales(&[])] {
-        assert_eq!(plan.run_decoded(&params, &[0]), Ok(vec![]));
+        assert_eq!(plan.gather_encoded(&params, &[0]), Ok(vec![]));
     }
 }
 
 #[test]
 fn other_numbers_of_bits_and_blocks_are_refused() {
     let refused = |bits, block_len| BlockQuantized::new(bits, block_len).unwrap_err();
-    assert_eq!(refused(3, 32), BlockError::Bits { found: 3 });
+    assert_eq!(refused(3, 32), PlanError::QuantizedBits { found: 3 });
     for found in [0, 8, 48, 512, 1 << 40] {
-        assert_eq!(refused(4, found), BlockError::BlockLen { found });
+        assert_eq!(refused(4, found), PlanError::QuantizedBlockLen { found });
     }
 }
 
@@ -315,7 +312,7 @@ fn threads_share_a_gather_of_encoded_rows() {
             .collect();
         let plan = Gather::new().plan(&[rows, row_len], &[count]).unwrap();
         let found = plan
-            .run_decoded(&Encoded::new(encoding, &recorded.rows), &indices)
+            .gather_encoded(&Encoded::new(encoding, &recorded.rows), &indices)
             .unwrap();
         recorded.check(&indices, &found);
     }
@@ -326,14 +323,14 @@ fn a_plan_that_cuts_blocks_is_refused() {
     let gather = |params: &[usize], axis| Gather::new().axis(axis).plan(params, &[1]).unwrap();
     let refused = |plan: GatherPlan, encoding, part, block_len, found| {
         let table = Encoded::new(encoding, []);
-        let error = plan.run_decoded(&table, &[0]).unwrap_err();
-        let expected = BlockError::Cut {
+        let error = plan.gather_encoded(&table, &[0]).unwrap_err();
+        let expected = PlanError::CutBlock {
             part,
-            encoding,
+            encoding: encoding.to_string(),
             block_len,
             found,
         };
-        assert_eq!(error, RunError::Block(expected), "{plan}");
+        assert_eq!(error, RunError::Plan(expected), "{plan}");
         error.to_string()
     };
     let [last_dim, slices, stride] = ["the last dim of params", "slices", "the params stride"];
@@ -370,20 +367,21 @@ fn a_plan_that_cuts_blocks_is_refused() {
     let elements = GatherElements::new().plan(&[3, 64], &[1, 64]).unwrap();
     for encoding in [q4_0, Encoding::F16] {
         let block_len = encoding.block_len();
-        let error = elements.run_decoded(&Encoded::new(encoding, []), &[0]);
-        let expected = BlockError::GatherElements {
-            encoding,
+        let error = elements.gather_encoded(&Encoded::new(encoding, []), &[0]);
+        let expected = PlanError::EncodedElements {
+            encoding: encoding.to_string(),
             block_len,
             found: 1,
         };
-        assert_eq!(error, Err(RunError::Block(expected)));
+        assert_eq!(error, Err(RunError::Plan(expected)));
     }
 }
 
 #[test]
 fn lengths_of_encoded_params_are_in_bytes() {
     let plan = Gather::new().plan(&[3, 64], &[1]).unwrap();
-    let run = |bytes: usize| plan.run_decoded(&Encoded::new(Encoding::Q4_0, vec![0; bytes]), &[2]);
+    let run =
+        |bytes: usize| plan.gather_encoded(&Encoded::new(Encoding::Q4_0, vec![0; bytes]), &[2]);
     assert_eq!(run(108), Ok(vec![0.0; 64]));
     for bytes in [0, 107, 109, 3 * 64 * 4] {
         let text = format!("params must have 108 bytes, found {bytes}");
@@ -391,14 +389,15 @@ fn lengths_of_encoded_params_are_in_bytes() {
     }
     // With the gap after the last row, or without.
     let gaps = plan.with_params_stride(96).unwrap();
-    let run = |bytes: usize| gaps.run_decoded(&Encoded::new(Encoding::Q4_0, vec![0; bytes]), &[2]);
+    let run =
+        |bytes: usize| gaps.gather_encoded(&Encoded::new(Encoding::Q4_0, vec![0; bytes]), &[2]);
     assert!(run(2 * 54 + 36).is_ok() && run(3 * 54).is_ok());
     assert_eq!(
         run(143).unwrap_err().to_string(),
         "params must have 144 to 162 bytes, found 143"
     );
     let table = Encoded::new(Encoding::Q4_0, [0; 108]);
-    let bad = plan.run_decoded(&table, &[3]).unwrap_err();
+    let bad = plan.gather_encoded(&table, &[3]).unwrap_err();
     assert_eq!(bad.to_string(), "indices[0] = 3 is not in [0, 3)");
     let empty = Gather::new()
         .bad_indices(BadIndices::Fill)
@@ -406,15 +405,11 @@ fn lengths_of_encoded_params_are_in_bytes() {
         .unwrap();
     let mut output = [9.0; 128];
     empty
-        .run_decoded_into_with_fill(
-            &Encoded::new(Encoding::Q8_0, []),
-            &[0, 1],
-            -3.0,
-            &mut output,
-        )
+        .fill(-3.0)
+        .gather_encoded_into(&Encoded::new(Encoding::Q8_0, []), &[0, 1], &mut output)
         .unwrap();
     assert_eq!(output, [-3.0; 128]);
-    let short = plan.run_decoded_into(&table, &[2], &mut [0.0; 63]);
+    let short = plan.gather_encoded_into(&table, &[2], &mut [0.0; 63]);
     assert_eq!(
         short.unwrap_err().to_string(),
         "output must have 64 elements, found 63"

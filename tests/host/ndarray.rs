@@ -3,12 +3,15 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use allocation_counter::measure;
-use ndarray::{Array, Array1, Array2, Array3, ArrayD, Axis, IxDyn, ShapeBuilder, Slice, arr0, s};
+use ndarray::{
+    Array, Array1, Array2, Array3, ArrayD, ArrayRef, Axis, Dimension, IxDyn, ShapeBuilder, Slice,
+    arr0, s,
+};
 use ndarray::{array, aview1};
 use testkit::cases;
 use testkit::oracle::{Case, Op};
 use wgpu_gather::{
-    BadIndices, Gather, GatherElements, GatherIndex, GatherNd, NegativeIndices, Operand, PlanError,
+    BadIndices, Gather, GatherElements, GatherNd, Index, NegativeIndices, Operand, PlanError,
     Reduce, RunError,
 };
 
@@ -32,7 +35,32 @@ fn layouts<T: Copy + Default>(shape: &[usize], elements: &[T]) -> [ArrayD<T>; 4]
     layouts
 }
 
-fn gather_case<I: GatherIndex>(
+/// Plans for the shapes of arrays, and gathers.
+trait GatherArray {
+    fn gather_array<T: Copy + Default + Send + Sync, I: Index>(
+        &self,
+        params: &ArrayRef<T, impl Dimension>,
+        indices: &ArrayRef<I, impl Dimension>,
+    ) -> Result<ArrayD<T>, RunError>;
+}
+
+macro_rules! gather_array {
+    ($($operation:ty)*) => {$(
+        impl GatherArray for $operation {
+            fn gather_array<T: Copy + Default + Send + Sync, I: Index>(
+                &self,
+                params: &ArrayRef<T, impl Dimension>,
+                indices: &ArrayRef<I, impl Dimension>,
+            ) -> Result<ArrayD<T>, RunError> {
+                let plan = self.plan(params.shape(), indices.shape())?;
+                plan.gather_array(params, indices)
+            }
+        }
+    )*};
+}
+gather_array! { Gather GatherNd GatherElements }
+
+fn gather_case<I: Index>(
     case: &Case,
     bad_indices: BadIndices,
     params: &ArrayD<u32>,
@@ -239,12 +267,12 @@ fn mistakes_are_the_errors_of_plan_and_run() {
 fn a_plan_of_another_shape_is_an_error() {
     let params = array![[1, 2, 3], [4, 5, 6]];
     let plan = Gather::new().plan(&[2, 3], &[1]).unwrap();
-    let row = plan.run_array(&params, &array![1]);
+    let row = plan.gather_array(&params, &array![1]);
     assert_eq!(row, Ok(array![[4, 5, 6]].into_dyn()));
-    let error = plan.run_array(&params.t(), &array![1]).unwrap_err();
+    let error = plan.gather_array(&params.t(), &array![1]).unwrap_err();
     let text = "params must have the plan's shape [2,3], found [3,2]";
     assert_eq!(error.to_string(), text);
-    let error = plan.run_array(&params, &arr0(1)).unwrap_err();
+    let error = plan.gather_array(&params, &arr0(1)).unwrap_err();
     let text = "indices must have the plan's shape [1], found []";
     assert_eq!(error.to_string(), text);
 }
@@ -338,20 +366,21 @@ fn arrays_of_another_shape_are_not_scattered() {
     let text = "target must have the plan's shape [3,2], found [2,3]";
     assert_eq!(error.unwrap_err().to_string(), text);
     // One update has the shape of a slice.
-    let one = plan.with_one_update();
-    one.scatter_array(&array![4, 5], &array![0, 2], &mut target)
+    plan.one_update()
+        .scatter_array(&array![4, 5], &array![0, 2], &mut target)
         .unwrap();
     assert_eq!(target, array![[4, 5], [0, 0], [4, 5]]);
     let elements = GatherElements::new().axis(0).broadcast(true);
-    let one = elements.plan(&[3, 2], &[2, 1]).unwrap().with_one_update();
-    one.scatter_array(&array![6, 7], &array![[1], [1]], &mut target)
+    let one = elements.plan(&[3, 2], &[2, 1]).unwrap();
+    one.one_update()
+        .scatter_array(&array![6, 7], &array![[1], [1]], &mut target)
         .unwrap();
     assert_eq!(target, array![[4, 5], [6, 7], [4, 5]]);
     let single = GatherElements::new()
         .axis(1)
         .plan(&[3, 2], &[3, 1])
-        .unwrap()
-        .with_one_update();
+        .unwrap();
+    let single = single.one_update();
     single
         .scatter_array(&arr0(9), &array![[1], [0], [1]], &mut target)
         .unwrap();

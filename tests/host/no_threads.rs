@@ -43,7 +43,7 @@ fn gather() {
     let params: Vec<u32> = (0..16_000).collect();
     let indices: Vec<i32> = (0..1000).cycle().step_by(7).take(rows).collect();
     for _ in 0..2 {
-        let output = plan.run(&params, &indices).unwrap();
+        let output = plan.gather(&params, &indices).unwrap();
         for (slice, &index) in output.chunks_exact(16).zip(&indices) {
             let start = u32::try_from(index * 16).unwrap();
             assert!(slice.iter().copied().eq(start..start + 16));

@@ -37,11 +37,8 @@ static ALLOCATOR: Poison = Poison;
 /// Gathers and looks for poison in the output. No byte of params or zeros equals the poison.
 #[track_caller]
 fn check(plan: &GatherPlan, indices: &[i32]) {
-    let params: Vec<u8> = (1..=64)
-        .cycle()
-        .take(usize::try_from(plan.params_len()).unwrap())
-        .collect();
-    let output = plan.run(&params, indices).unwrap();
+    let params: Vec<u8> = (1..=64).cycle().take(plan.params_len()).collect();
+    let output = plan.gather(&params, indices).unwrap();
     assert_eq!(output.len(), plan.output_shape().iter().product::<usize>());
     let poisoned = output.iter().position(|&byte| byte == POISON);
     assert_eq!(poisoned, None, "{plan}");
@@ -95,7 +92,7 @@ fn a_shard_writes_zeros_for_rows_it_does_not_hold() {
     let shard = plan.shard(1..2).unwrap();
     let mut output = [POISON; 30];
     let indices = [0, 1, 2, 3, 4, -1];
-    let filled = shard.run_into_with_fill(&[7; 5], &indices, 99, &mut output);
+    let filled = shard.fill(99).gather_into(&[7; 5], &indices, &mut output);
     filled.unwrap();
     let expected = [0, 7, 0, 0, 99, 99].map(|element| [element; 5]);
     assert_eq!(output, expected.as_flattened());

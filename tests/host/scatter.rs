@@ -4,12 +4,12 @@
 
 use testkit::oracle::Case;
 use testkit::samples::POLICIES;
-use testkit::scatter::{Number, Scatters, check, check_recorded, numbers, run};
+use testkit::scatter::{Number, Scatters, Told, check, check_recorded, numbers, run};
 use testkit::sweep::takes_every_case;
 use testkit::{cases, of_index_type};
 use wgpu_gather::{
-    ElementTypes, Encoding, Gather, GatherElements, GatherIndex, GatherNd, GatherPlan, IndexKind,
-    Reduce, RunError,
+    ElementTypes, Encoding, Gather, GatherElements, GatherNd, GatherPlan, Index, IndexKind, Reduce,
+    RunError,
 };
 
 const UPDATES: [Option<Reduce>; 5] = [
@@ -230,7 +230,7 @@ fn errors_name_target_and_updates_and_leave_the_target() {
         "target must have 6 elements, found 5"
     );
     assert_eq!(text(&[0; 4], &[0, 3], 6), "indices[1] = 3 is not in [0, 3)");
-    let one = plan.with_one_update();
+    let one = plan.one_update();
     let error = one.scatter(&[0; 4], &[0, 1], &mut target).unwrap_err();
     assert_eq!(error.to_string(), "updates must have 2 elements, found 4");
 
@@ -336,15 +336,15 @@ fn a_large_table_takes_no_counters() {
 struct OnCpu;
 
 impl Scatters for OnCpu {
-    fn run<T: Number, I: GatherIndex>(
+    fn run<T: Number, I: Index>(
         &self,
         plan: &GatherPlan,
-        reduce: Option<Reduce>,
+        told: Told,
         updates: &[T],
         indices: &[I],
         target: &mut [T],
     ) -> Option<Result<(), RunError>> {
-        Some(run(plan, reduce, updates, indices, target))
+        Some(run(plan, told, updates, indices, target))
     }
 }
 

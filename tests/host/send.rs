@@ -1,10 +1,9 @@
 //! Public types may go to and be shared with other threads, and futures may go to another thread.
 
 use wgpu_gather::{
-    BadIndexError, BadRows, ElementTypes, Encoded, EncodedTensor, Executor, Gather, GatherBuffers,
-    GatherElements, GatherError, GatherNd, GatherPlan, Gatherer, GpuError, Indices, Params,
-    PlanError, PreparedGather, PreparedScatter, Request, RunError, ScatterBuffers, ScatterRequest,
-    Tensor, wgpu,
+    BadIndexError, BadRows, Buffers, Call, ElementTypes, Encoded, Executor, Gather, GatherElements,
+    GatherError, GatherNd, GatherPlan, Gatherer, GpuError, Indices, Params, PlanError, Prepared,
+    Reduce, Request, RunError, Tensor, With, wgpu,
 };
 
 const fn shared<T: Send + Sync>() {}
@@ -12,13 +11,14 @@ const fn shared<T: Send + Sync>() {}
 const _: () = {
     shared::<(Gather, GatherNd, GatherElements, GatherPlan, ElementTypes)>();
     shared::<(PlanError, RunError, BadIndexError, GatherError, GpuError)>();
-    shared::<(Gatherer, PreparedGather, GatherBuffers<'_>, BadRows)>();
-    shared::<(PreparedScatter, ScatterBuffers<'_>)>();
-    shared::<(Executor, Tensor<f32>, EncodedTensor, Encoded<Vec<u8>>)>();
+    shared::<(Gatherer, Prepared, Buffers<'_>, BadRows)>();
+    shared::<(Buffers<'_, Reduce>, Call, Call<Reduce>, With<'_, f32>)>();
+    shared::<(Executor, Tensor<f32>, Encoded<Tensor<u8>>, Encoded<Vec<u8>>)>();
     shared::<(Params<'_, f32>, Indices<'_, i32>)>();
     moved::<Request<'_, f32, Tensor<f32>>>();
     moved::<Request<'_, u8, Vec<u8>, [u8]>>();
-    moved::<ScatterRequest<'_, f32>>();
+    moved::<Request<'_, f32>>();
+    moved::<Request<'_, f32, (), Reduce>>();
 };
 
 const fn moved<T: Send>() {}

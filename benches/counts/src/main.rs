@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use testkit::bench::workloads::{self, Element, Workload};
 use wgpu_gather::{
-    BadIndices, ElementTypes, Gather, GatherBuffers, GatherPlan, Gatherer, IndexKind, Ranges, wgpu,
+    BadIndices, Buffers, ElementTypes, Gather, GatherPlan, Gatherer, IndexKind, Ranges, wgpu,
 };
 
 /// Gathers on the CPU, in the benchmark's shapes.
@@ -45,18 +45,18 @@ fn gather(workload: &Workload) {
     let indices: Vec<i32> = indices.collect();
     assert_eq!(workload.index, IndexKind::I32);
     match workload.element {
-        Element::F32 => run_into(&plan, 0.0_f32, &indices),
-        Element::F16 => run_into(&plan, 0_u16, &indices),
-        Element::U8 => run_into(&plan, 0_u8, &indices),
+        Element::F32 => gather_into(&plan, 0.0_f32, &indices),
+        Element::F16 => gather_into(&plan, 0_u16, &indices),
+        Element::U8 => gather_into(&plan, 0_u8, &indices),
     }
 }
 
 /// Params are zeros, which cost no time to make and do not change a gather's instructions.
-fn run_into<T: Copy + Default + Send + Sync>(plan: &GatherPlan, zero: T, indices: &[i32]) {
-    let zeros = |len: u64| vec![zero; usize::try_from(len).expect("in memory")];
-    let (params, mut output) = (zeros(plan.params_len()), zeros(plan.output_len()));
+fn gather_into<T: Copy + Default + Send + Sync>(plan: &GatherPlan, zero: T, indices: &[i32]) {
+    let params = vec![zero; plan.params_len()];
+    let mut output = vec![zero; plan.output_len()];
     counted(&mut || {
-        let run = plan.run_into(black_box(&params), indices, &mut output);
+        let run = plan.gather_into(black_box(&params), indices, &mut output);
         run.expect("the indices are in range");
     });
     black_box(output);
@@ -76,7 +76,7 @@ fn record(measure: &str) {
     let (params, indices, output) = (buffer(64_000), buffer(256), buffer(4096));
     let plan = Gather::new().plan(&[1000, 16], &[64]);
     let plan = plan.expect("valid shapes");
-    let buffers = GatherBuffers::new(
+    let buffers = Buffers::gather(
         ElementTypes::of::<f32, i32>(),
         Ranges {
             params: params.slice(..),

@@ -1,11 +1,11 @@
-//! Times the CPU path with one thread and with all. `run_into` stands beside loops and a copy that also write to an
+//! Times the CPU path with one thread and with all. `gather_into` stands beside loops and a copy that also write to an
 //! existing output, `run` beside a copy that also allocates.
 
 use std::cell::RefCell;
 use std::hint::black_box;
 use std::time::Duration;
 
-use wgpu_gather::{BadIndices, GatherElement, GatherIndex};
+use wgpu_gather::{BadIndices, Element, Index};
 
 use crate::bare_loop;
 use crate::data::{Data, Number};
@@ -16,14 +16,16 @@ const SMALL_BYTES: usize = 1 << 20;
 
 pub fn measure<T, I>(data: &Data<T, I>, rounds: usize) -> Vec<Timed>
 where
-    T: Number + GatherElement,
-    I: Number + GatherIndex,
+    T: Number + Element,
+    I: Number + Index,
 {
     let plan = data.workload.plan(BadIndices::Error);
     let Data {
         params, indices, ..
     } = data;
-    let expected = plan.run(params, indices).expect("the indices are in range");
+    let expected = plan
+        .gather(params, indices)
+        .expect("the indices are in range");
     check(data, &expected);
     let all = std::thread::available_parallelism().map_or(1, usize::from);
     let pools = [1, all].map(|threads| {
@@ -53,8 +55,8 @@ where
     };
     let copy = |output: &mut [T]| output.copy_from_slice(black_box(&expected));
     let plain_loop = |output: &mut [T]| plain.run(data, output);
-    let run_into = |output: &mut [T]| {
-        let run = plan.run_into(params, indices, output);
+    let gather_into = |output: &mut [T]| {
+        let run = plan.gather_into(params, indices, output);
         run.expect("the indices are in range");
     };
     let (width, has_bare_loop) = (data.slice_bytes(), data.has_bare_loop());
@@ -65,7 +67,7 @@ where
         );
         bare_loop::gather(params, bytemuck::cast_slice(indices), output, width);
     };
-    let run = || drop(black_box(plan.run(params, indices)).expect("in range"));
+    let run = || drop(black_box(plan.gather(params, indices)).expect("in range"));
     let copy_to_vec = || drop(black_box(black_box(&expected).clone()));
 
     let mut figures = vec![
@@ -84,9 +86,9 @@ where
         Box::new(copies_to_vec) as Box<dyn FnMut() -> Duration>,
     )];
     for (threads, pool) in &pools {
-        let run_into = || {
+        let gather_into = || {
             let output = &mut output.borrow_mut()[..];
-            pool.install(|| took(|| (0..calls).for_each(|_| run_into(black_box(output)))))
+            pool.install(|| took(|| (0..calls).for_each(|_| gather_into(black_box(output)))))
         };
         let run = || pool.install(|| took(|| (0..calls).for_each(|_| run())));
         if has_bare_loop {
@@ -96,7 +98,7 @@ where
             };
             figures.push(figure(*threads, "bare_loop", Box::new(bare_loop)));
         }
-        figures.push(figure(*threads, "run_into", Box::new(run_into)));
+        figures.push(figure(*threads, "gather_into", Box::new(gather_into)));
         allocating.push(figure(*threads, "run", Box::new(run)));
     }
     for figure in &mut figures {
@@ -126,14 +128,13 @@ impl PlainLoop {
     fn new<T: Number, I: Number>(data: &Data<T, I>) -> Self {
         let plan = data.workload.plan(BadIndices::Error);
         let workload = &data.workload;
-        let size = |size: u64| usize::try_from(size).expect("in memory");
         Self {
             depth: workload.index_depth(),
             dims: workload.indexed_dims().to_vec(),
             index_count: workload.index_count(),
             outer_size: workload.outer_size(),
             row_count: workload.params_rows() / workload.blocks(),
-            slice_len: size(plan.slice_len()),
+            slice_len: plan.slice_len(),
             element_stride: workload.element_stride(),
         }
     }

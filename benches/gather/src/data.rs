@@ -2,7 +2,7 @@
 
 use bytemuck::Pod;
 use testkit::bench::workloads::{Element, Op, Workload};
-use wgpu_gather::{BadIndices, GatherElement, GatherIndex, IndexKind};
+use wgpu_gather::{BadIndices, Index, IndexKind};
 
 /// An element or an index that can be made from a number.
 pub trait Number: Pod + Default + PartialEq + Send + Sync {
@@ -37,8 +37,7 @@ pub struct Data<T, I> {
 
 impl<T, I> Data<T, I> {
     pub fn slice_bytes(&self) -> usize {
-        let slice_len = self.workload.plan(BadIndices::Error).slice_len();
-        usize::try_from(slice_len).expect("in memory") * size_of::<T>()
+        self.workload.plan(BadIndices::Error).slice_len() * size_of::<T>()
     }
 
     /// True if the bare loop can do the workload: one i32 per index row, one block, no gather_elements.
@@ -62,7 +61,7 @@ impl<T: Number, I: Number> Data<T, I> {
 
 /// A function on a workload's data, for all element and index types.
 pub trait Visit {
-    fn visit<T: Number + GatherElement, I: Number + GatherIndex>(&mut self, data: &Data<T, I>);
+    fn visit<T: Number + wgpu_gather::Element, I: Number + Index>(&mut self, data: &Data<T, I>);
 }
 
 /// Calls `visitor` with the workload's data.

@@ -29,7 +29,7 @@ use testkit::bench::workloads::{Workload, blocks, encoded, large, other, sizes, 
 
 use data::{Data, Number, Visit, visit};
 use report::Report;
-use wgpu_gather::{GatherElement, GatherIndex};
+use wgpu_gather::{Element, Index};
 
 /// Times each workload on the CPU and on a GPU, beside copies of its output's bytes in the same run.
 #[derive(Parser)]
@@ -230,7 +230,7 @@ struct OnCpu<'a, 'r> {
 }
 
 impl Visit for OnCpu<'_, '_> {
-    fn visit<T: Number + GatherElement, I: Number + GatherIndex>(&mut self, data: &Data<T, I>) {
+    fn visit<T: Number + Element, I: Number + Index>(&mut self, data: &Data<T, I>) {
         self.report.workload::<T>(&data.workload);
         let timed = cpu::measure(data, self.rounds);
         self.result = self.report.figures(&data.workload, timed);

@@ -15,19 +15,19 @@ use crate::timing::{Timed, ms, ratio};
 const GROWTH: [&str; 4] = ["G4", "G16", "G64", "G256"];
 
 /// Bytes that a CPU moves at once between memory and cache.
-const SECTOR: u64 = 64;
+const SECTOR: usize = 64;
 
 pub struct Report<'a> {
     json: Option<&'a mut File>,
     cache_bytes: u64,
-    element_bytes: u64,
+    element_bytes: usize,
     growth: Vec<Growth>,
 }
 
-/// `run_into`'s time, relative to a copy's, for one of the workloads that differ only in output size.
+/// `gather_into`'s time, relative to a copy's, for one of the workloads that differ only in output size.
 struct Growth {
     threads: usize,
-    mib: u64,
+    mib: usize,
     to_copy: f64,
 }
 
@@ -49,7 +49,7 @@ impl<'a> Report<'a> {
     }
 
     pub fn workload<T>(&mut self, workload: &Workload) {
-        self.element_bytes = size_of::<T>() as u64;
+        self.element_bytes = size_of::<T>();
         let plan = workload.plan(BadIndices::Error);
         println!(
             "\n{}  {} {}, {} indices: slices of {} B, output {:.1} MiB",
@@ -76,7 +76,7 @@ impl<'a> Report<'a> {
                 _ => copy,
             };
             self.figure(workload, figure, copy)?;
-            if figure.measure == "run_into" && GROWTH.contains(&&workload.name[..]) {
+            if figure.measure == "gather_into" && GROWTH.contains(&&workload.name[..]) {
                 self.growth.push(Growth {
                     threads: figure.threads,
                     mib: self.output_bytes(workload) >> 20,
@@ -88,16 +88,19 @@ impl<'a> Report<'a> {
             let mut timed = timed.iter();
             timed.find(|figure| figure.measure == measure && figure.threads == threads)
         };
-        for run_into in timed.iter().filter(|figure| figure.measure == "run_into") {
-            let threads = run_into.threads;
+        for gather_into in timed
+            .iter()
+            .filter(|figure| figure.measure == "gather_into")
+        {
+            let threads = gather_into.threads;
             if let Some(run) = with("run", threads) {
-                let times = ratio(run.median, run_into.median);
-                print!("  {threads}T: run takes {times:.2} times run_into");
+                let times = ratio(run.median, gather_into.median);
+                print!("  {threads}T: run takes {times:.2} times gather_into");
             }
             match with("bare_loop", threads) {
                 Some(bare) => println!(
-                    ", run_into {:.2} times the bare loop",
-                    ratio(run_into.median, bare.median)
+                    ", gather_into {:.2} times the bare loop",
+                    ratio(gather_into.median, bare.median)
                 ),
                 None => println!(),
             }
@@ -105,7 +108,7 @@ impl<'a> Report<'a> {
         Ok(())
     }
 
-    /// Prints `run_into`'s time divided by a copy's, for outputs of 4 to 256 MiB and each number of threads.
+    /// Prints `gather_into`'s time divided by a copy's, for outputs of 4 to 256 MiB and each number of threads.
     pub fn growth(&self) {
         let mut threads: Vec<_> = self.growth.iter().map(|of| of.threads).collect();
         threads.sort_unstable();
@@ -116,7 +119,7 @@ impl<'a> Report<'a> {
                 .map(|of| format!("{} MiB {:.2}", of.mib, of.to_copy))
                 .collect();
             println!(
-                "\nrows of 512 B, {threads}T run_into by a copy: {}",
+                "\nrows of 512 B, {threads}T gather_into by a copy: {}",
                 sizes.join("   ")
             );
         }
@@ -159,7 +162,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    fn output_bytes(&self, workload: &Workload) -> u64 {
+    fn output_bytes(&self, workload: &Workload) -> usize {
         workload.plan(BadIndices::Error).output_len() * self.element_bytes
     }
 
@@ -171,14 +174,14 @@ impl<'a> Report<'a> {
         let slices = plan.output_len() / plan.slice_len();
         let params_bytes = plan.params_len() * self.element_bytes;
         let hit = (self.cache_bytes as f64 / params_bytes as f64).min(1.0);
-        let index_bytes = workload.index.bytes();
+        let indices_bytes = plan.indices_len() as u64 * workload.index.bytes();
         let bytes = (SECTOR * slices * sectors) as f64 * (1.0 - hit)
-            + (plan.indices_len() * index_bytes + slices * slice_bytes) as f64;
+            + (indices_bytes + (slices * slice_bytes) as u64) as f64;
         let copied = 2.0 * self.output_bytes(workload) as f64;
         copy.mul_f64(bytes / copied)
     }
 }
 
-fn gcd(a: u64, b: u64) -> u64 {
+fn gcd(a: usize, b: usize) -> usize {
     if b == 0 { a } else { gcd(b, a % b) }
 }

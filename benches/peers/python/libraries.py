@@ -33,7 +33,7 @@ class Numpy:
             # Modes other than raise write to out without a buffer between.
             np.take(data.params, indices, axis=axis, out=output, mode="clip")
 
-        return Figure("numpy take(out)", np.__version__, "cpu", 1, "run_into", run, nothing, lambda: output)
+        return Figure("numpy take(out)", np.__version__, "cpu", 1, "gather_into", run, nothing, lambda: output)
 
     def index(self, data: Data) -> Figure:
         where = data.tuple_of(data.indices)
@@ -73,7 +73,7 @@ class Torch:
         params, indices = self.tensor(data.params), self.tensor(data.flat_indices("int32"))
         output = self.tensor(data.output())
         call = lambda: self.torch.index_select(params, axis, indices, out=output)
-        return self.figure("index_select(out)", call, "run_into")
+        return self.figure("index_select(out)", call, "gather_into")
 
     def gather(self, data: Data) -> Figure:
         axis = elements_axis_of(data, "torch gather")
@@ -223,7 +223,7 @@ class Onnxruntime:
 
         return Figure(
             f"onnxruntime {op}", self.runtime.__version__, "gpu" if self.on_gpu else "cpu",
-            0 if self.on_gpu else threads, "resident" if self.on_gpu else "run_into", run,
+            0 if self.on_gpu else threads, "resident" if self.on_gpu else "gather_into", run,
             binding.synchronize_outputs, lambda: (held, output.numpy())[1],
         )
 
@@ -276,7 +276,7 @@ class WgpuGather:
         self.threads = threads
 
     def figures(self):
-        return [self.run_into, self.run, self.plain_loop]
+        return [self.gather_into, self.run, self.plain_loop]
 
     def figure(self, name, data, threads, call, measure) -> Figure:
         job = self.library.job(data.workload.name.encode())
@@ -292,14 +292,14 @@ class WgpuGather:
 
         return Figure(name, "here", "cpu", threads, measure, lambda: repeat(1), nothing, read, repeat=repeat)
 
-    def run_into(self, data):
-        return self.figure("wgpu-gather", data, self.threads, self.RUN_INTO, "run_into")
+    def gather_into(self, data):
+        return self.figure("wgpu-gather", data, self.threads, self.RUN_INTO, "gather_into")
 
     def run(self, data):
         return self.figure("wgpu-gather", data, self.threads, self.RUN, "run")
 
     def plain_loop(self, data):
-        return self.figure("plain loop", data, 1, self.PLAIN_LOOP, "run_into")
+        return self.figure("plain loop", data, 1, self.PLAIN_LOOP, "gather_into")
 
     def copies(self, data):
         return []

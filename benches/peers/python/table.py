@@ -3,7 +3,7 @@
 that of the fastest other library; the shorter of the two is bold. The plain loop, which has one thread, has columns of its
 own.
 
-    python3 table.py run_into|run FILE...
+    python3 table.py gather_into|run FILE...
 """
 
 import json
@@ -46,12 +46,12 @@ def cells(times, has_loop: bool):
 
 
 def main() -> int:
-    if len(sys.argv) < 3 or sys.argv[1] not in ("run_into", "run"):
+    if len(sys.argv) < 3 or sys.argv[1] not in ("gather_into", "run"):
         print(__doc__, file=sys.stderr)
         return 2
     measure, paths = sys.argv[1], sys.argv[2:]
     columns = [read(path, measure) for path in paths]
-    loops = [measure == "run_into" and path.endswith("-1.jsonl") for path in paths]
+    loops = [measure == "gather_into" and path.endswith("-1.jsonl") for path in paths]
     heads = [head for path, loop in zip(paths, loops) for head in [Path(path).stem] + ["loop"] * loop]
     print("| | " + " | ".join(heads) + " |")
     print("|---" * (len(heads) + 1) + "|")

@@ -87,8 +87,7 @@ impl Data {
             Element::F16 => Params::F16(bits.map(finite_f16).collect()),
             Element::U8 => Params::U8(bits.map(|bits| bits.to_le_bytes()[3]).collect()),
         };
-        let output_len = usize::try_from(plan.output_len()).expect("in memory");
-        let output_bytes = output_len * workload.element.bytes();
+        let output_bytes = plan.output_len() * workload.element.bytes();
         Self {
             workload: workload.clone(),
             plan,
@@ -112,13 +111,11 @@ impl Data {
     }
 
     pub fn output_bytes(&self) -> usize {
-        let elements = usize::try_from(self.plan.output_len()).expect("in memory");
-        elements * self.workload.element.bytes()
+        self.plan.output_len() * self.workload.element.bytes()
     }
 
     pub fn slice_bytes(&self) -> usize {
-        let elements = usize::try_from(self.plan.slice_len()).expect("in memory");
-        elements * self.workload.element.bytes()
+        self.plan.slice_len() * self.workload.element.bytes()
     }
 }
 

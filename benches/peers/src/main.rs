@@ -102,7 +102,7 @@ fn chosen(mut peers: Vec<Box<dyn Peer>>, names: &[String]) -> Result<Vec<Box<dyn
 /// The output that every peer must give: this crate's, which all other peers and the plain loop must equal.
 fn expected(data: &Data) -> Vec<u8> {
     with_operands!(data, |params, indices| {
-        let output = data.plan.run(params, indices);
+        let output = data.plan.gather(params, indices);
         bytemuck::cast_slice(&output.expect("indices are in range")).to_vec()
     })
 }

@@ -44,8 +44,7 @@ pub fn gather<T: Pod, I: Place>(
     indices: &[I],
     output: &mut [T],
 ) {
-    let size = |size: u64| usize::try_from(size).expect("in memory");
-    let (depth, slice_len) = (workload.index_depth(), size(plan.slice_len()));
+    let (depth, slice_len) = (workload.index_depth(), plan.slice_len());
     let (blocks, batch) = (workload.blocks(), workload.outer_size());
     let part = workload.params_rows() / blocks * slice_len;
     let stride = workload.element_stride();

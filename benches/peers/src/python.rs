@@ -9,7 +9,7 @@ use std::slice;
 use bytemuck::Pod;
 use half::f16;
 use testkit::bench::workloads::{Element, Workload, other, usual};
-use wgpu_gather::{BadIndices, GatherIndex, GatherPlan, IndexKind};
+use wgpu_gather::{BadIndices, GatherPlan, Index, IndexKind};
 
 use crate::plain_loop::{Place, gather};
 
@@ -94,7 +94,7 @@ impl Job {
     unsafe fn run<T, I>(&mut self, call: Call, times: usize, operands: &Operands)
     where
         T: Pod + Default + Send + Sync,
-        I: Place + Pod + GatherIndex,
+        I: Place + Pod + Index,
     {
         let Self {
             workload,
@@ -123,11 +123,11 @@ impl Job {
         for _ in 0..times {
             match call {
                 Call::RunInto => {
-                    let run = plan.run_into(params, indices, black_box(&mut *output));
+                    let run = plan.gather_into(params, indices, black_box(&mut *output));
                     run.expect("indices are in range");
                 }
                 Call::Run => {
-                    let run = plan.run(params, indices);
+                    let run = plan.gather(params, indices);
                     *made = Some(Box::new(black_box(run.expect("indices are in range"))));
                 }
                 Call::PlainLoop => {

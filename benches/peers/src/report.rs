@@ -13,8 +13,8 @@ use crate::peers::{COPY, Device};
 use crate::timing::{Figure, Timed};
 
 /// Bytes that a CPU, and a GPU, moves at once between memory and cache.
-const CPU_SECTOR: u64 = 64;
-const GPU_SECTOR: u64 = 32;
+const CPU_SECTOR: usize = 64;
+const GPU_SECTOR: usize = 32;
 
 /// The lock file, which holds the versions of this build's libraries.
 const LOCK: &str = include_str!("../Cargo.lock");
@@ -119,12 +119,12 @@ fn floor(data: &Data, device: Device, copy: Duration) -> Duration {
     };
     let plan = &data.plan;
     let slices = plan.output_len() / plan.slice_len();
-    let slice_bytes = data.slice_bytes() as u64;
+    let slice_bytes = data.slice_bytes();
     let sectors = (slice_bytes + sector - gcd(slice_bytes, sector)) / sector;
     let hit = (last_level_cache() as f64 / data.params.bytes().len() as f64).min(1.0);
-    let index_bytes = data.workload.index.bytes();
+    let indices_bytes = plan.indices_len() as u64 * data.workload.index.bytes();
     let read = (sector * slices * sectors) as f64 * (1.0 - hit);
-    let bytes = read + (plan.indices_len() * index_bytes + slices * slice_bytes) as f64;
+    let bytes = read + (indices_bytes + (slices * slice_bytes) as u64) as f64;
     copy.mul_f64(bytes / (2.0 * data.output_bytes() as f64))
 }
 
@@ -136,6 +136,6 @@ pub fn ratio(time: Duration, to: Duration) -> f64 {
     time.as_secs_f64() / to.as_secs_f64()
 }
 
-fn gcd(a: u64, b: u64) -> u64 {
+fn gcd(a: usize, b: usize) -> usize {
     if b == 0 { a } else { gcd(b, a % b) }
 }

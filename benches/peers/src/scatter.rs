@@ -4,7 +4,7 @@
 use std::hint::black_box;
 use std::slice;
 
-use wgpu_gather::{Gather, GatherElements, GatherPlan, Reduce};
+use wgpu_gather::{Gather, GatherElements, Reduce};
 
 use crate::plain_loop::Place;
 
@@ -66,23 +66,18 @@ pub unsafe extern "C" fn scatter(call: Call, is_sum: bool, of: &Scatter) {
         )
     };
     let target = black_box(target);
-    match call {
-        Call::Ours => ours(&plan, is_sum, updates, indices, target),
-        Call::OursUnique => ours(
-            &plan.with_unique_indices(),
-            is_sum,
-            updates,
-            indices,
-            target,
-        ),
-        Call::PlainLoop => plain_loop(of, is_sum, updates, indices, target),
-    }
-}
-
-fn ours(plan: &GatherPlan, is_sum: bool, updates: &[f32], indices: &[i64], target: &mut [f32]) {
-    let done = match is_sum {
-        true => plan.scatter_reduce(Reduce::Add, updates, indices, target),
-        false => plan.scatter(updates, indices, target),
+    let done = match (call, is_sum) {
+        (Call::PlainLoop, _) => {
+            plain_loop(of, is_sum, updates, indices, target);
+            Ok(())
+        }
+        (Call::Ours, false) => plan.scatter(updates, indices, target),
+        (Call::Ours, true) => plan.scatter_reduce(Reduce::Add, updates, indices, target),
+        (Call::OursUnique, false) => plan.unique().scatter(updates, indices, target),
+        (Call::OursUnique, true) => {
+            let unique = plan.unique();
+            unique.scatter_reduce(Reduce::Add, updates, indices, target)
+        }
     };
     done.expect("indices are in range");
 }

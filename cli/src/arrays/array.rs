@@ -186,12 +186,12 @@ pub struct Place {
 }
 
 /// The place of an element in Fortran order, from its place in row-major order.
-pub(super) fn fortran_place(mut element: u64, shape: &[usize]) -> u64 {
+pub(super) fn fortran_place(mut element: usize, shape: &[usize]) -> u64 {
     let (mut place, mut stride) = (0, shape.iter().map(|&dim| dim as u64).product::<u64>());
     for &dim in shape.iter().rev() {
         stride /= dim as u64;
-        place += element % dim as u64 * stride;
-        element /= dim as u64;
+        place += (element % dim) as u64 * stride;
+        element /= dim;
     }
     place
 }
@@ -211,7 +211,7 @@ pub(super) fn row_major(bytes: &[u8], shape: &[usize], element_bytes: usize) -> 
     let step = bytes.len() / last;
     let rows = bytes.len() / element_bytes / last;
     for row in 0..rows {
-        let first = fortran_place((row * last) as u64, shape);
+        let first = fortran_place(row * last, shape);
         let first = usize::try_from(first)? * element_bytes;
         for column in 0..last {
             ordered.extend_from_slice(&bytes[first + column * step..][..element_bytes]);

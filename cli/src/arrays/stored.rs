@@ -162,7 +162,7 @@ impl Stored {
     }
 
     /// True if `count` slices of this length can be read without the rest, at less cost than the whole array.
-    pub fn has_slices(&self, count: u64, slice_len: u64) -> bool {
+    pub fn has_slices(&self, count: usize, slice_len: usize) -> bool {
         /// If slices cover 1 / `MAX_PART` or more, the whole array is read.
         const MAX_PART: u64 = 4;
         /// In Fortran order, fewer elements than this are found one by one.
@@ -171,6 +171,7 @@ impl Stored {
         /// Memory for a slice's places in the file and in the output, in bytes.
         const PLACE_BYTES: u64 = 40;
 
+        let (count, slice_len) = (count as u64, slice_len as u64);
         let dims = self.shape.iter();
         let len = dims.fold(1_u64, |len, &dim| len.saturating_mul(dim as u64));
         let wanted = count.saturating_mul(slice_len);
@@ -187,8 +188,8 @@ impl Stored {
     /// value `n * slice_len`. An error begins with the source.
     pub fn read_slices(
         &self,
-        slices: &[u64],
-        slice_len: u64,
+        slices: &[usize],
+        slice_len: usize,
         progress: Progress<'_>,
     ) -> Result<Vec<u8>> {
         let (file, start, bytes) = match &self.data {
@@ -199,9 +200,9 @@ impl Stored {
         };
         let read = || match self.is_fortran {
             false => {
-                let len = self.bytes_of(slice_len);
-                let places = slices.iter().map(|&slice| slice * len);
-                let end = slices.last().map_or(0, |&last| (last + 1) * len);
+                let len = self.bytes_of(slice_len as u64);
+                let places = slices.iter().map(|&slice| slice as u64 * len);
+                let end = slices.last().map_or(0, |&last| (last as u64 + 1) * len);
                 debug_assert!(end <= bytes);
                 let mut read = zeros(slices.len() as u64 * len)?;
                 let len = usize::try_from(len)?;
@@ -212,9 +213,9 @@ impl Stored {
             }
             true => {
                 let size = self.dtype.bytes;
-                let count = slices.len() as u64 * slice_len;
+                let count = slices.len() * slice_len;
                 let mut places: Vec<(u64, usize)> = Vec::new();
-                places.try_reserve_exact(usize::try_from(count)?)?;
+                places.try_reserve_exact(count)?;
                 for &slice in slices {
                     for value in slice * slice_len..(slice + 1) * slice_len {
                         let place = fortran_place(value, &self.shape) * size as u64;
@@ -222,7 +223,7 @@ impl Stored {
                     }
                 }
                 places.sort_unstable();
-                let mut read = zeros(count * size as u64)?;
+                let mut read = zeros(count as u64 * size as u64)?;
                 let in_order = places.iter().map(|&(place, _)| place);
                 read_places(file, start, size, in_order, progress, |n, from| {
                     read[places[n].1 * size..][..size].copy_from_slice(from);
@@ -356,17 +357,16 @@ mod tests {
             };
             let whole = stored()?.read(&|_| ())?.bytes;
             let slice = whole.len() / rows;
-            let mut slices: Vec<u64> = (0..count).map(|n| n * n * 7 % rows as u64).collect();
-            slices.extend((0..40).filter(|&slice| slice < rows as u64));
+            let mut slices: Vec<usize> = (0..count).map(|n| n * n * 7 % rows).collect();
+            slices.extend((0..40).filter(|&slice| slice < rows));
             slices.sort_unstable();
             let read = Cell::new(0);
-            let found = stored()?.read_slices(&slices, slice as u64 / 2, &|bytes| {
+            let found = stored()?.read_slices(&slices, slice / 2, &|bytes| {
                 read.set(read.get() + bytes);
             })?;
             let mut expected = Vec::new();
             for &slice_number in &slices {
-                let start = usize::try_from(slice_number)? * slice;
-                expected.extend_from_slice(&whole[start..][..slice]);
+                expected.extend_from_slice(&whole[slice_number * slice..][..slice]);
             }
             assert!(found == expected, "{is_fortran} {rows}");
             assert_eq!(read.get(), expected.len() as u64);

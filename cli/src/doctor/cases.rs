@@ -32,7 +32,7 @@ pub struct Case {
 }
 
 /// The output, or the number of the first bad row.
-pub type Gathered = Result<Vec<u8>, u64>;
+pub type Gathered = Result<Vec<u8>, usize>;
 
 impl Case {
     pub fn random(seed: u64) -> Self {
@@ -149,7 +149,7 @@ impl Case {
         if self.bad_indices == BadIndices::Error
             && let Some(bad) = rows.iter().position(Option::is_none)
         {
-            return Err(bad as u64);
+            return Err(bad);
         }
         let row_count: usize = parts.dims.iter().product();
         let mut output = Vec::new();

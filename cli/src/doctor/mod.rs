@@ -188,7 +188,7 @@ fn check(case: &Case, gpu: Option<&Executor>) -> std::result::Result<(), String>
     let gathered = match gpu {
         Some(gpu) => on_gpu(gpu, &plan, case.types, &params, &indices),
         None => plan
-            .run_bytes(case.types, &params, &indices)
+            .gather_bytes(case.types, &params, &indices)
             .map_err(GpuError::from),
     };
     let found = match gathered {

@@ -8,23 +8,24 @@ use std::ops::Range;
 use crate::options::INDEX_DEPTH;
 
 /// Three index rows in this many are out of range.
-const BAD_EVERY: u64 = 97;
+const BAD_EVERY: usize = 97;
 
 /// Elements of the table: any bits, among them NaNs with payloads and -0.0.
-pub fn table(elements: Range<u64>) -> Result<Vec<f32>, TryReserveError> {
+pub fn table(elements: Range<usize>) -> Result<Vec<f32>, TryReserveError> {
     collect(elements.map(|element| match element % 16 {
         0 => -0.0,
-        _ => f32::from_bits(high_half(mix(element))),
+        _ => f32::from_bits(high_half(mix(element as u64))),
     }))
 }
 
 /// Index rows, each a table and a row of it. A few are bad rows.
 pub fn indices(
-    index_rows: Range<u64>,
-    [tables, rows]: [u64; INDEX_DEPTH],
+    index_rows: Range<usize>,
+    dims: [usize; INDEX_DEPTH],
 ) -> Result<Vec<[i64; INDEX_DEPTH]>, TryReserveError> {
+    let [tables, rows] = dims.map(|dim| dim as u64);
     collect(index_rows.map(|index_row| {
-        let number = mix(!index_row);
+        let number = mix(!(index_row as u64));
         let (table, row) = (number % tables, number / 8 % rows);
         let [tables, rows, table, row] = [tables, rows, table, row].map(signed);
         match index_row % BAD_EVERY {
@@ -43,10 +44,12 @@ pub fn zeros(len: usize) -> Result<Vec<u32>, TryReserveError> {
 
 /// The checksum of a part of the output that begins at element `first`. The XOR of the parts' checksums is the checksum
 /// of the whole output.
-pub fn checksum(first: u64, output: &[u32]) -> u64 {
-    (first..).zip(output).fold(0, |sum, (position, &bits)| {
-        sum ^ mix(mix(position) ^ u64::from(bits))
-    })
+pub fn checksum(first: usize, output: &[u32]) -> u64 {
+    (first as u64..)
+        .zip(output)
+        .fold(0, |sum, (position, &bits)| {
+            sum ^ mix(mix(position) ^ u64::from(bits))
+        })
 }
 
 /// SplitMix64: numbers that look random.

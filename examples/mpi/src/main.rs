@@ -12,7 +12,7 @@
 //! ```
 //!
 //! Both ways print the checksum of a run on one rank, for any size of message. A rank with its rows on a GPU calls
-//! `gpu.gather(&shard, &table, &indices).wait()` instead of `shard.run(&table, &indices)`.
+//! `gpu.gather(&shard, &table, &indices).wait()` instead of `shard.gather(&table, &indices)`.
 
 mod data;
 mod exchange;
@@ -138,19 +138,19 @@ impl<'a> Job<'a> {
     }
 
     /// The range of rows that this rank holds.
-    fn held(&self) -> Range<u64> {
+    fn held(&self) -> Range<usize> {
         self.row_split.range(self.rank)
     }
 
     /// The first way, for indices and an output that fit on every rank.
     fn everywhere(&self) -> Result<Answer> {
-        let indices = data::indices(0..self.options.index_rows as u64, self.options.dims())?;
+        let indices = data::indices(0..self.options.index_rows, self.options.dims())?;
 
         // A row that another rank holds is no bad row. A bad row is bad on every rank, so all ranks name the same one.
         let strict = self.options.plan(BadIndices::Error)?.shard(self.held())?;
-        let first_bad_row = match strict.run(&self.table, indices.as_flattened()) {
+        let first_bad_row = match strict.gather(&self.table, indices.as_flattened()) {
             Ok(_) => NO_ROW,
-            Err(RunError::BadIndex(bad)) => bad.row,
+            Err(RunError::BadIndex(bad)) => bad.row as u64,
             Err(error) => return Err(error.into()),
         };
         let bad_rows = indices
@@ -161,7 +161,7 @@ impl<'a> Job<'a> {
         // A rank writes zero bytes for rows that it does not hold, so OR combines the outputs. The elements are sent as
         // integers: OR is defined for them, and they have no NaN whose payload could be lost.
         let shard = self.plan.shard(self.held())?;
-        let output = shard.run(&self.table, indices.as_flattened())?;
+        let output = shard.gather(&self.table, indices.as_flattened())?;
         let mut output = to_bits(output);
         or_over_ranks(self.world, &mut output, self.options.message_bytes);
 
@@ -184,7 +184,7 @@ impl<'a> Job<'a> {
 
     /// The second way, for indices or an output that fit on no rank: each rank has a part of them.
     fn routed(&self) -> Result<Answer> {
-        let mine = Split::new(self.options.index_rows as u64, self.ranks).range(self.rank);
+        let mine = Split::new(self.options.index_rows, self.ranks).range(self.rank);
         let indices = data::indices(mine.clone(), self.options.dims())?;
 
         // For each rank, the rows to ask of it, and their places in the output. A bad row is asked of no rank: its
@@ -199,7 +199,7 @@ impl<'a> Job<'a> {
                 slices[owner].push(slice);
             } else {
                 bad_rows += 1;
-                first_bad_row = first_bad_row.min(index_row);
+                first_bad_row = first_bad_row.min(index_row as u64);
             }
         }
 
@@ -231,22 +231,24 @@ impl<'a> Job<'a> {
     }
 
     /// The row of the table that an index row selects, by the formula of the page `guide::semantics`. `None` for a bad row.
-    fn selected_row(&self, index: &[i64]) -> Option<u64> {
+    fn selected_row(&self, index: &[i64]) -> Option<usize> {
         let mut index = index.iter().zip(self.options.dims());
         index.try_fold(0, |row, (&index, dim)| {
-            let index = u64::try_from(index).ok().filter(|&index| index < dim)?;
+            let index = usize::try_from(index).ok().filter(|&index| index < dim)?;
             Some(row * dim + index)
         })
     }
 
     /// The slices of `rows`, all of which this rank holds.
-    fn look_up(&self, rows: &[u64]) -> Result<Vec<u32>> {
-        let row_count = usize::try_from(self.plan.row_count())?;
+    fn look_up(&self, rows: &[usize]) -> Result<Vec<u32>> {
         let output = Gather::new()
             .bad_indices(BadIndices::Error)
-            .plan(&[row_count, self.options.slice_len], &[rows.len()])?
+            .plan(
+                &[self.plan.row_count(), self.options.slice_len],
+                &[rows.len()],
+            )?
             .shard(self.held())?
-            .run(&self.table, rows)?;
+            .gather(&self.table, rows)?;
         Ok(to_bits(output))
     }
 

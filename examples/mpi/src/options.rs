@@ -81,8 +81,8 @@ impl Options {
     }
 
     /// The dims that the values of an index row select in: tables, and rows of each.
-    pub fn dims(self) -> [u64; INDEX_DEPTH] {
-        [TABLES as u64, self.rows as u64]
+    pub fn dims(self) -> [usize; INDEX_DEPTH] {
+        [TABLES, self.rows]
     }
 
     /// The gather from the whole table. An index row is a table and a row of it.

@@ -7,27 +7,27 @@ use mpi::Count;
 /// Items in order, split over ranks. Each rank has `share` items, but the last ranks may have fewer or none.
 #[derive(Clone, Copy)]
 pub struct Split {
-    items: u64,
-    share: u64,
+    items: usize,
+    share: usize,
 }
 
 impl Split {
-    pub fn new(items: u64, ranks: usize) -> Self {
+    pub fn new(items: usize, ranks: usize) -> Self {
         Self {
             items,
-            share: items.div_ceil(ranks as u64).max(1),
+            share: items.div_ceil(ranks).max(1),
         }
     }
 
     /// The items of a rank.
-    pub fn range(self, rank: usize) -> Range<u64> {
-        let start = self.share.saturating_mul(rank as u64).min(self.items);
+    pub fn range(self, rank: usize) -> Range<usize> {
+        let start = self.share.saturating_mul(rank).min(self.items);
         start..start.saturating_add(self.share).min(self.items)
     }
 
     /// The rank of an item.
-    pub fn owner(self, item: u64) -> usize {
-        usize::try_from(item / self.share).expect("an item below `items` has a rank")
+    pub fn owner(self, item: usize) -> usize {
+        item / self.share
     }
 }
 
@@ -94,9 +94,10 @@ mod tests {
 
     #[test]
     fn items_past_32_bits_have_owners() {
-        let split = Split::new(i64::MAX as u64, 3);
-        assert_eq!(split.range(2).end, i64::MAX as u64);
-        assert_eq!(split.owner(i64::MAX as u64 - 1), 2);
+        let items = isize::MAX.cast_unsigned();
+        let split = Split::new(items, 3);
+        assert_eq!(split.range(2).end, items);
+        assert_eq!(split.owner(items - 1), 2);
         assert_eq!(split.owner(1 << 33), 0);
     }
 

@@ -10,7 +10,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .axis(0)
         .plan(&[4, 3], &[4])?;
     println!("{plan}");
-    println!("CPU: {:?}", plan.run(&params, &indices));
+    println!("CPU: {:?}", plan.gather(&params, &indices));
 
     let gpu = Executor::gpu_blocking()?;
     let table = gpu.upload(&params, plan.params_shape())?;

@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let plan = ${type}::new()
         ${calls.join('\n        ')}
     println!("{plan}");
-    println!("CPU: {:?}", plan.run(&params, &indices));
+    println!("CPU: {:?}", plan.gather(&params, &indices));
 
     let gpu = Executor::gpu_blocking()?;
     let table = gpu.upload(&params, plan.params_shape())?;

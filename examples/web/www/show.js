@@ -129,7 +129,7 @@ async function run() {
   showCode(shown);
 
   at('gpu').setAttribute('aria-busy', 'true');
-  const onCpu = answer(() => planned.run(params, indices));
+  const onCpu = answer(() => planned.gather(params, indices));
   drawOutput(at('cpu'), 'CPU', picture, onCpu);
   at('cpu-at').textContent = written(picture.outputShape);
   at('gpu-at').textContent = written(picture.outputShape);

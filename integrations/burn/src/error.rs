@@ -32,7 +32,7 @@ pub enum BridgeError {
     /// An operand has another number of elements than in the plan.
     #[error("{operand} must have {expected} elements, found {found}")]
     #[rustfmt::skip]
-    Length { operand: Operand, expected: u64, found: u64 },
+    Length { operand: Operand, expected: usize, found: usize },
     /// The output has another rank than the tensor asked for. A scalar has rank 1, as in burn.
     #[error("output must have rank {expected}, found rank {found} asked for")]
     OutputRank { expected: usize, found: usize },

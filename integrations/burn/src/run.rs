@@ -8,7 +8,7 @@ use burn_cubecl::cubecl::wgpu::{AutoCompiler, WgpuResource, WgpuServer};
 use burn_cubecl::kernel::into_contiguous;
 use burn_cubecl::tensor::CubeTensor;
 use wgpu_gather::{
-    BadIndices, BadRows, ElementTypes, GatherBuffers, GatherPlan, IndexKind, Operand, Ranges, wgpu,
+    BadIndices, BadRows, Buffers, ElementTypes, GatherPlan, IndexKind, Operand, Ranges, wgpu,
 };
 
 use crate::tensors::{from_cube, into_cube};
@@ -53,9 +53,9 @@ fn operand<const D: usize, K: Basic>(
     bridge: &Bridge,
     operand: Operand,
     tensor: Tensor<D, K>,
-    expected: u64,
+    expected: usize,
 ) -> Result<CubeTensor, BridgeError> {
-    let found = tensor.shape().num_elements() as u64;
+    let found = tensor.shape().num_elements();
     if found != expected {
         #[rustfmt::skip]
         return Err(BridgeError::Length { operand, expected, found });
@@ -66,7 +66,7 @@ fn operand<const D: usize, K: Basic>(
         return Err(BridgeError::OtherDevice { operand, found });
     }
     let limit = bridge.device.limits().max_storage_buffer_binding_size;
-    let found = expected.saturating_mul(tensor.dtype.size() as u64);
+    let found = (expected as u64).saturating_mul(tensor.dtype.size() as u64);
     if found > limit && !tensor.is_contiguous() {
         #[rustfmt::skip]
         return Err(BridgeError::NotRowMajor { operand, limit, found });
@@ -83,7 +83,7 @@ fn gather(
 ) -> Result<(CubeTensor, Option<Report>), BridgeError> {
     let types = ElementTypes::new(params.dtype.size() as u64, index_kind(indices.dtype)?);
     let (client, dtype) = (params.client.clone(), params.dtype);
-    let bytes = plan.output_len().saturating_mul(types.element_bytes());
+    let bytes = (plan.output_len() as u64).saturating_mul(types.element_bytes());
     let limit = bridge.device.limits().max_buffer_size;
     if bytes > limit {
         let found = bytes;
@@ -112,7 +112,7 @@ fn gather(
         .map(|report| resource(&client, Operand::Report, &report.handle));
     let reported = reported.transpose()?;
 
-    let mut buffers = GatherBuffers::new(
+    let mut buffers = Buffers::gather(
         types,
         Ranges {
             params: range(&from),

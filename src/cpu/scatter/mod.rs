@@ -9,23 +9,23 @@ mod update;
 
 use crate::element::ElementTypes;
 use crate::error::RunError;
-use crate::index::{GatherIndex, IndexValues};
+use crate::index::{Index, IndexValues};
 use crate::memory;
 use crate::operand::Operand;
-use crate::plan::GatherPlan;
 use crate::plan::lengths::check_bytes;
-use crate::reduce::{Reduce, ScatterNumber};
+use crate::plan::{GatherPlan, ScatterRules, With};
+use crate::reduce::{Number, Reduce};
 
-use super::run_bytes::with_values;
+use super::bytes::with_values;
 use run::scatter;
 use update::{Assign, Reduced};
 
 impl GatherPlan {
-    /// Scatters on the CPU: the inverse of [`run`](Self::run). It writes each slice of `updates` to the row of `target` that
+    /// Scatters on the CPU: the inverse of [`gather`](Self::gather). It writes each slice of `updates` to the row of `target` that
     /// its index row selects; all other rows keep their values.
     ///
     /// ```text
-    /// run       output[b][o][n][s] = params[b][o][ row(b, n) ][s]
+    /// gather    output[b][o][n][s] = params[b][o][ row(b, n) ][s]
     /// scatter   target[b][o][ row(b, n) ][s] = updates[b][o][n][s]        for each n in order
     /// ```
     ///
@@ -43,7 +43,7 @@ impl GatherPlan {
     /// # Errors
     ///
     /// An operand whose length is not the plan's; a bad row; a plan that cannot scatter, because broadcasting repeats index
-    /// rows in a block or stretches the target ([`RunError::RepeatedInScatter`]). A failed call writes nothing.
+    /// rows in a block or stretches the target ([`PlanError::RepeatedInScatter`](crate::PlanError::RepeatedInScatter)). A failed call writes nothing.
     ///
     /// # Examples
     ///
@@ -69,25 +69,14 @@ impl GatherPlan {
     /// assert_eq!(slots, [3, 1]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn scatter<T: Copy + Send + Sync, I: GatherIndex>(
+    pub fn scatter<T: Copy + Send + Sync, I: Index>(
         &self,
         updates: &[T],
         indices: &[I],
         target: &mut [T],
     ) -> Result<(), RunError> {
-        self.scatter_values(updates, I::values(indices), target)
-    }
-
-    /// As [`scatter`](Self::scatter), if the index type is known only at run time.
-    pub(crate) fn scatter_values<T: Copy + Send + Sync>(
-        &self,
-        updates: &[T],
-        indices: IndexValues<'_>,
-        target: &mut [T],
-    ) -> Result<(), RunError> {
-        self.check_scatter()?;
-        self.check_scatter_lengths(updates.len(), indices.len(), target.len())?;
-        self.assign(memory::bytes(updates), indices, target, size_of::<T>())
+        self.with_rules(ScatterRules::default())
+            .scatter(updates, indices, target)
     }
 
     /// As [`scatter`](Self::scatter), but each target element becomes the sum, product, minimum or maximum of itself and its
@@ -115,28 +104,15 @@ impl GatherPlan {
     /// assert_eq!(sums, [3.0, 4.0, 10.0, 10.0, 26.0, 28.0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn scatter_reduce<T: ScatterNumber, I: GatherIndex>(
+    pub fn scatter_reduce<T: Number, I: Index>(
         &self,
         reduce: Reduce,
         updates: &[T],
         indices: &[I],
         target: &mut [T],
     ) -> Result<(), RunError> {
-        self.scatter_reduce_values(reduce, updates, I::values(indices), target)
-    }
-
-    /// As [`scatter_reduce`](Self::scatter_reduce), if the index type is known only at run time.
-    pub(crate) fn scatter_reduce_values<T: ScatterNumber>(
-        &self,
-        reduce: Reduce,
-        updates: &[T],
-        indices: IndexValues<'_>,
-        target: &mut [T],
-    ) -> Result<(), RunError> {
-        self.check_scatter()?;
-        self.check_scatter_lengths(updates.len(), indices.len(), target.len())?;
-        let update = Reduced(reduce);
-        scatter(self, indices, updates, (target, 1), &update, None)
+        self.with_rules(ScatterRules::default())
+            .scatter_reduce(reduce, updates, indices, target)
     }
 
     /// As [`scatter`](Self::scatter), but on bytes: each element takes `types.element_bytes()` bytes, and indices are
@@ -144,7 +120,7 @@ impl GatherPlan {
     ///
     /// # Errors
     ///
-    /// The errors of [`scatter`](Self::scatter), with lengths in bytes, and [`RunError::EncodedTarget`] if `types` has an
+    /// The errors of [`scatter`](Self::scatter), with lengths in bytes, and [`PlanError::EncodedTarget`](crate::PlanError::EncodedTarget) if `types` has an
     /// encoding.
     ///
     /// # Examples
@@ -165,12 +141,81 @@ impl GatherPlan {
         indices: &[u8],
         target: &mut [u8],
     ) -> Result<(), RunError> {
-        self.check_scatter()?;
-        if let Some(encoding) = types.encoding {
-            return Err(RunError::EncodedTarget { encoding });
-        }
-        let (dims, width) = (self.dims(), types.element_bytes);
-        check_bytes(Operand::Updates, self.updates_len(), width, updates.len())?;
+        self.with_rules(ScatterRules::default())
+            .scatter_bytes(types, updates, indices, target)
+    }
+}
+
+impl With<'_, Reduce> {
+    /// As [`GatherPlan::scatter`], with these options.
+    ///
+    /// # Errors
+    ///
+    /// As [`GatherPlan::scatter`].
+    pub fn scatter<T: Copy + Send + Sync, I: Index>(
+        self,
+        updates: &[T],
+        indices: &[I],
+        target: &mut [T],
+    ) -> Result<(), RunError> {
+        self.scatter_values(updates, I::values(indices), target)
+    }
+
+    /// As [`scatter`](Self::scatter), if the index type is known only at run time.
+    pub(crate) fn scatter_values<T: Copy + Send + Sync>(
+        self,
+        updates: &[T],
+        indices: IndexValues<'_>,
+        target: &mut [T],
+    ) -> Result<(), RunError> {
+        self.check([updates.len(), indices.len(), target.len()])?;
+        self.assign(memory::bytes(updates), indices, target, size_of::<T>())
+    }
+
+    /// As [`GatherPlan::scatter_reduce`], with these options.
+    ///
+    /// # Errors
+    ///
+    /// As [`GatherPlan::scatter_reduce`].
+    pub fn scatter_reduce<T: Number, I: Index>(
+        self,
+        reduce: Reduce,
+        updates: &[T],
+        indices: &[I],
+        target: &mut [T],
+    ) -> Result<(), RunError> {
+        self.scatter_reduce_values(reduce, updates, I::values(indices), target)
+    }
+
+    /// As [`scatter_reduce`](Self::scatter_reduce), if the index type is known only at run time.
+    pub(crate) fn scatter_reduce_values<T: Number>(
+        self,
+        reduce: Reduce,
+        updates: &[T],
+        indices: IndexValues<'_>,
+        target: &mut [T],
+    ) -> Result<(), RunError> {
+        self.check([updates.len(), indices.len(), target.len()])?;
+        let update = Reduced(reduce);
+        scatter(self, indices, updates, (target, 1), &update, None)
+    }
+
+    /// As [`GatherPlan::scatter_bytes`], with these options.
+    ///
+    /// # Errors
+    ///
+    /// As [`GatherPlan::scatter_bytes`].
+    pub fn scatter_bytes(
+        self,
+        types: ElementTypes,
+        updates: &[u8],
+        indices: &[u8],
+        target: &mut [u8],
+    ) -> Result<(), RunError> {
+        self.plan.check_scatter_of(types)?;
+        let (dims, width) = (self.plan.dims(), types.element_bytes);
+        let updates_len = self.plan.updates_len(self.rules);
+        check_bytes(Operand::Updates, updates_len, width, updates.len())?;
         let (indices_len, index_bytes) = ([dims.indices_len(); 2], types.index_kind.bytes());
         check_bytes(Operand::Indices, indices_len, index_bytes, indices.len())?;
         let target_len = [dims.params_len(), dims.params_len_with_gap()];
@@ -181,23 +226,23 @@ impl GatherPlan {
         })
     }
 
+    /// Checks that the scatter has a meaning, and how long updates, indices and target are.
+    fn check(self, lengths: [usize; 3]) -> Result<(), RunError> {
+        self.plan.check_scatter()?;
+        self.plan.check_scatter_lengths(self.rules, lengths)
+    }
+
     /// Assigns elements of `element_bytes` bytes. The caller has checked all lengths.
     fn assign<T: Copy>(
-        &self,
+        self,
         updates: &[memory::Byte],
         indices: IndexValues<'_>,
         target: &mut [T],
         element_bytes: usize,
     ) -> Result<(), RunError> {
         memory::write_into(target, |target| {
-            scatter(
-                self,
-                indices,
-                updates,
-                (target, element_bytes),
-                &Assign,
-                None,
-            )
+            let target = (target, element_bytes);
+            scatter(self, indices, updates, target, &Assign, None)
         })
     }
 }

@@ -21,7 +21,8 @@ use crate::cpu::gather::threads_for;
 use crate::error::RunError;
 use crate::index::IndexValues;
 use crate::memory::address;
-use crate::plan::GatherPlan;
+use crate::plan::With;
+use crate::reduce::Reduce;
 
 /// Rows in a step, and those that wait from the step before so that prefetch can look ahead.
 const STEP_ROWS: usize = LOCATED_ROWS + Prefetch::MAX_ROWS_AHEAD;
@@ -36,13 +37,14 @@ const SMALL_STRETCH_BYTES: usize = 16 << 10;
 /// Scatters on `threads` threads, or on as many as finish soonest. Each element is `width` values of `T`. The caller has
 /// checked all lengths.
 pub(super) fn scatter<T: Copy + Send + Sync, U: Update<T>>(
-    plan: &GatherPlan,
+    with: With<'_, Reduce>,
     indices: IndexValues<'_>,
     updates: &[T],
     (target, width): (&mut [T], usize),
     update: &U,
     threads: Option<usize>,
 ) -> Result<(), RunError> {
+    let plan = with.plan;
     let dims = plan.dims();
     // No slices, or slices without bytes.
     if dims.output_rows() == 0 || dims.slice_len == 0 || width == 0 || size_of::<T>() == 0 {
@@ -50,7 +52,7 @@ pub(super) fn scatter<T: Copy + Send + Sync, U: Update<T>>(
     }
     let rows = Rows::new(plan, indices);
     // For float sums, the rows that meet more than 1,024 updates: the later ones are summed apart from the target.
-    let often = match update.is_sum_of_floats() && !plan.scatter.unique_indices {
+    let often = match update.is_sum_of_floats() && !with.rules.unique {
         true => OftenRows::new(&rows)?,
         false => OftenRows::default(),
     };
@@ -84,7 +86,7 @@ pub(super) fn scatter<T: Copy + Send + Sync, U: Update<T>>(
         slices: Slices {
             len,
             target_stride,
-            updates_stride: match plan.scatter.one_update {
+            updates_stride: match with.rules.one_update {
                 true => 0,
                 false => in_values(dims.output_stride),
             },

@@ -4,6 +4,7 @@ use super::run::scatter;
 use super::update::{Assign, Reduced};
 use crate::index::sealed::Sealed;
 use crate::memory;
+use crate::plan::ScatterRules;
 use crate::reduce::Reduce;
 use crate::reduce::sealed::Number;
 use crate::{BadIndices, Gather, GatherPlan};
@@ -135,7 +136,7 @@ fn sums_have_equal_bits_on_any_number_of_threads() {
             let mut target = old.clone();
             let update = Reduced(Reduce::Add);
             scatter(
-                &plan,
+                plan.with_rules(ScatterRules::default()),
                 i32::values(&indices),
                 &updates,
                 (&mut target[..], 1),
@@ -176,11 +177,11 @@ fn the_last_assign_is_kept_on_any_number_of_threads() {
         }
         let plan = plan(rows, slice_len, index_count);
         for threads in [1, 2, 5, 16] {
-            for plan in [plan.clone(), plan.with_unique_indices()] {
+            for with in [plan.with_rules(ScatterRules::default()), plan.unique()] {
                 let mut target = vec![255_u8; expected.len()];
                 memory::write_into(&mut target, |target| {
                     scatter(
-                        &plan,
+                        with,
                         u16::values(&indices),
                         memory::bytes(&updates),
                         (target, 1),
@@ -226,7 +227,7 @@ fn every_count_of_index_rows_is_updated_once() {
             for threads in [1, 4] {
                 let mut target = vec![0; rows * len];
                 scatter(
-                    &plan,
+                    plan.with_rules(ScatterRules::default()),
                     i64::values(&indices),
                     &updates,
                     (&mut target[..], 1),

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::cpu::copy::{Prefetch, by_width};
 use crate::memory::{Byte, address};
-use crate::reduce::{Reduce, ScatterNumber};
+use crate::reduce::{Number, Reduce};
 
 /// Target rows, and slices of updates in the same order. The first `count` rows are updated now; prefetch looks ahead at the
 /// others.
@@ -134,7 +134,7 @@ impl Step<'_, Byte> {
 /// An element becomes the reduction of itself and its updates.
 pub(super) struct Reduced(pub(super) Reduce);
 
-impl<T: ScatterNumber> Update<T> for Reduced {
+impl<T: Number> Update<T> for Reduced {
     fn is_sum_of_floats(&self) -> bool {
         T::IS_FLOAT && self.0 == Reduce::Add
     }
@@ -161,7 +161,7 @@ impl<T: ScatterNumber> Update<T> for Reduced {
     }
 }
 
-impl<T: ScatterNumber> Step<'_, T> {
+impl<T: Number> Step<'_, T> {
     #[inline(always)]
     fn reduce(mut self, reduce: impl Fn(T, T) -> T) {
         match self.slices.len {
@@ -179,7 +179,7 @@ impl<T: ScatterNumber> Step<'_, T> {
 /// Reduces each element of a slice with its update. One check after the loop finds whether a NaN came out, so that the loop
 /// stays short.
 #[inline(always)]
-fn reduce_slice<T: ScatterNumber>(elements: &mut [T], updates: &[T], reduce: impl Fn(T, T) -> T) {
+fn reduce_slice<T: Number>(elements: &mut [T], updates: &[T], reduce: impl Fn(T, T) -> T) {
     let mut nans = 0;
     for (element, &update) in elements.iter_mut().zip(updates) {
         *element = reduce(*element, update);

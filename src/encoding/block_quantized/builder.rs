@@ -1,7 +1,7 @@
 //! Makes a [`BlockQuantized`]: checks its numbers, and sets its options.
 
 use super::{BlockQuantized, ScaleKind};
-use crate::encoding::BlockError;
+use crate::error::PlanError;
 
 impl BlockQuantized {
     /// Unsigned values with `bits` bits, in blocks of `block_len` values, with `f32` scales. Each zero point is the middle of
@@ -9,13 +9,13 @@ impl BlockQuantized {
     ///
     /// # Errors
     ///
-    /// [`BlockError::Bits`] if `bits` is not 2, 4 or 8; [`BlockError::BlockLen`] if `block_len` is not 16, 32, 64, 128 or 256.
-    pub const fn new(bits: u32, block_len: u64) -> Result<Self, BlockError> {
+    /// [`PlanError::QuantizedBits`] if `bits` is not 2, 4 or 8; [`PlanError::QuantizedBlockLen`] if `block_len` is not 16, 32, 64, 128 or 256.
+    pub const fn new(bits: u32, block_len: u64) -> Result<Self, PlanError> {
         let bits = match bits {
             2 => 2,
             4 => 4,
             8 => 8,
-            found => return Err(BlockError::Bits { found }),
+            found => return Err(PlanError::QuantizedBits { found }),
         };
         let block_len = match block_len {
             16 => 16,
@@ -23,7 +23,7 @@ impl BlockQuantized {
             64 => 64,
             128 => 128,
             256 => 256,
-            found => return Err(BlockError::BlockLen { found }),
+            found => return Err(PlanError::QuantizedBlockLen { found }),
         };
         Ok(Self {
             bits,

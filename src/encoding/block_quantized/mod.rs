@@ -36,7 +36,7 @@ use crate::operand::Operand;
 /// let scales = [1.0_f32, 2.0, 0.5, 4.0].map(f32::to_le_bytes).concat();
 /// let encoding = Encoding::BlockQuantized(BlockQuantized::new(4, 16)?);
 /// let table = Encoded::new(encoding, table).scales(scales);
-/// let row = Gather::new().plan(&[2, 32], &[1])?.run_decoded(&table, &[1])?;
+/// let row = Gather::new().plan(&[2, 32], &[1])?.gather_encoded(&table, &[1])?;
 /// assert_eq!(row[..2], [-0.5, -4.0]);
 /// assert_eq!(row[16..18], [-4.0, -32.0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

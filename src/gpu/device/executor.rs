@@ -4,20 +4,19 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use super::encoded_tensor::EncodedTensor;
-use super::gather::{Params, ParamsOperand, UncheckedGather, planned};
+use super::gather::{Params, ParamsOperand, Unchecked, planned};
 use super::indices::Indices;
 use super::owner::Owner;
 use super::request::Request;
-use super::scatter::ScatterRequest;
-use super::tensor::Tensor;
-use crate::element::{ElementTypes, GatherElement};
+use super::tensor::{Tensor, rows_shape};
+use crate::element::{Element, ElementTypes};
 use crate::encoding::Encoded;
 use crate::error::GpuError;
 use crate::gpu::gatherer::Gatherer;
-use crate::index::GatherIndex;
+use crate::index::Index;
 use crate::operand::Operand;
 use crate::plan::{GatherPlan, ToPlan};
+use crate::reduce::Reduce;
 
 /// Gathers on a GPU or on the CPU, and owns the tensors there.
 ///
@@ -203,7 +202,7 @@ impl Executor {
     ///
     /// # Errors
     ///
-    /// - [`GatherError::Shape`](crate::GatherError::Shape) for a shape of more or fewer elements.
+    /// - [`GpuError::Shape`] for a shape of more or fewer elements.
     /// - [`GatherError::ZeroSizedElement`](crate::GatherError::ZeroSizedElement) for elements of no bytes.
     /// - [`GpuError::BufferTooLarge`] for more bytes than one buffer of the device may have.
     /// - [`GatherError::OutOfMemory`](crate::GatherError::OutOfMemory) if the device has no memory for them; on the CPU,
@@ -218,7 +217,7 @@ impl Executor {
     /// assert!(executor.upload(&[0.0_f32], &[3, 2]).is_err());
     /// # Ok::<(), GpuError>(())
     /// ```
-    pub fn upload<'e, T: GatherElement>(
+    pub fn upload<'e, T: Element>(
         &self,
         elements: impl Into<Cow<'e, [T]>>,
         shape: &[usize],
@@ -227,12 +226,19 @@ impl Executor {
     }
 
     /// Copies encoded params (rows, scales and zero points) to the GPU; on an executor of the CPU, into host memory. On the CPU you need no executor:
-    /// [`GatherPlan::run_decoded`] gathers from a mapped file without this copy. `shape` counts values, as a plan's does: `[rows, values]`
-    /// for a table whose rows each have so many values.
+    /// [`GatherPlan::gather_encoded`] gathers from a mapped file without this copy. `shape` counts values, as a plan's does: `[rows, values]`
+    /// for a table whose rows each have so many values. Pass what you get as params to [`gather`](Self::gather).
+    ///
+    /// The tensors hold bytes, those of rows in the shape `[rows, bytes of a row]`. So you need no upload if params lies in your own
+    /// buffer already, or if the executor is the CPU and you hand over a `Vec`: make an `Encoded` of a `Tensor<u8>` of that shape.
     ///
     /// # Errors
     ///
-    /// As [`upload`](Self::upload) and [`EncodedTensor::new`].
+    /// - As [`upload`](Self::upload).
+    /// - [`PlanError::CutBlock`](crate::PlanError::CutBlock) if the last dim is not whole blocks.
+    /// - [`RunError::ByteLength`](crate::RunError::ByteLength) if rows, scales or zero points have the wrong length.
+    /// - [`RunError::MissingOperand`](crate::RunError::MissingOperand) if the encoding has scales or zero points that you do not
+    ///   give; [`RunError::UnexpectedOperand`](crate::RunError::UnexpectedOperand) if you give some that it does not have.
     ///
     /// ```
     /// use wgpu_gather::{Encoded, Encoding, Executor, Gather, GpuError};
@@ -243,16 +249,23 @@ impl Executor {
     /// let table = executor.upload_encoded(&Encoded::new(Encoding::Q8_0, table), &[2, 32])?;
     /// let rows = executor.gather(Gather::new(), &table, &[1, 0]).wait()?;
     /// assert_eq!((rows.len(), rows[0], rows[32]), (64, -1.0, 1.0));
+    ///
+    /// let halves = executor.upload(vec![0x00_u8, 0x3c, 0x00, 0xc0, 0x01, 0x00, 0xff, 0x7b], &[2, 4])?;
+    /// let table = Encoded::new(Encoding::F16, halves);
+    /// assert_eq!(executor.gather(Gather::new(), &table, &[0]).wait()?, [1.0, -2.0]);
     /// # Ok::<(), GpuError>(())
     /// ```
     pub fn upload_encoded(
         &self,
         params: &Encoded<impl AsRef<[u8]>>,
         shape: &[usize],
-    ) -> Result<EncodedTensor, GpuError> {
+    ) -> Result<Encoded<Tensor<u8>>, GpuError> {
         let params = params.map(AsRef::as_ref);
-        let upload = |_, bytes: &&[u8]| self.upload(*bytes, &[bytes.len()]);
-        EncodedTensor::new(params.try_map(upload)?, shape)
+        let rows_shape = rows_shape(&params, shape)?;
+        params.try_map(|operand, &bytes| match operand {
+            Operand::Params => self.upload(bytes, &rows_shape),
+            _ => self.upload(bytes, &[bytes.len()]),
+        })
     }
 
     /// Makes a tensor with this shape whose elements have all bits zero, for instance as an output for
@@ -261,11 +274,11 @@ impl Executor {
     /// # Errors
     ///
     /// As [`upload`](Self::upload), and [`GatherError::TooManyBytes`](crate::GatherError::TooManyBytes) above `i64::MAX` bytes.
-    pub fn zeros<T: GatherElement>(&self, shape: &[usize]) -> Result<Tensor<T>, GpuError> {
+    pub fn zeros<T: Element>(&self, shape: &[usize]) -> Result<Tensor<T>, GpuError> {
         Tensor::zeros(self.owner(), shape)
     }
 
-    /// Gathers from `params`, a [`Tensor`] or an [`EncodedTensor`], by `indices`: see [`Indices`]. Await the [`Request`] or call
+    /// Gathers from `params`, a [`Tensor`] or an [`Encoded`] of tensors, by `indices`: see [`Indices`]. Await the [`Request`] or call
     /// its `wait`. The output comes to the host, unless you call `on_gpu` or `into_tensor` on the request. Encoded params is decoded to `f32`.
     ///
     /// Instead of a plan you may pass a [`Gather`](crate::Gather), [`GatherNd`](crate::GatherNd) or
@@ -298,19 +311,21 @@ impl Executor {
     ///   [`BadIndices::Error`](crate::BadIndices::Error) or, on the CPU, `DeviceDefault`.
     /// - [`GpuError::InvalidElement`] if an app wrote bytes into the buffer of params that are no `T`.
     /// - The device is lost, or device or host have no memory.
-    pub fn gather<'a, T: GatherElement, I: GatherIndex>(
+    pub fn gather<'a, T: Element, I: Index>(
         &'a self,
         plan: impl ToPlan<'a>,
         params: impl Into<Params<'a, T>>,
         indices: impl Into<Indices<'a, I>>,
     ) -> Request<'a, T> {
         let (Params(params), indices) = (params.into(), indices.into());
-        let plan = planned(plan, (Operand::Params, params.shape()), &indices);
+        let plan = params
+            .shape()
+            .and_then(|shape| planned(plan, (Operand::Params, &shape), &indices));
         let types = match params.encoding() {
             Some(encoding) => ElementTypes::encoded(encoding, I::KIND),
             None => ElementTypes::of::<T, I>(),
         };
-        let input = UncheckedGather::new(self.owner(), plan, types, params, indices.operand());
+        let input = Unchecked::new(self.owner(), plan, types, params, indices.operand());
         Request::to_host(input)
     }
 
@@ -337,24 +352,24 @@ impl Executor {
     ) -> Request<'a, u8, Vec<u8>, [u8]> {
         let (plan, indices) = (Ok(Cow::Borrowed(plan)), indices.into().operand());
         let params = match types.encoding {
-            Some(of) => ParamsOperand::Encoded(Encoded::new(of, params), params.shape()),
+            Some(of) => ParamsOperand::Encoded(Encoded::new(of, params)),
             None => ParamsOperand::Elements(params),
         };
-        let mut input = UncheckedGather::new(self.owner(), plan, types, params, indices);
+        let mut input = Unchecked::new(self.owner(), plan, types, params, indices);
         input.in_bytes = true;
         Request::to_host(input)
     }
 
     /// Scatters `updates` to the rows of `target` that `indices` select: the inverse of [`gather`](Self::gather), and what
-    /// [`GatherPlan::scatter`] does on the CPU. The request assigns, unless [`reduce`](ScatterRequest::reduce) is called.
+    /// [`GatherPlan::scatter`] does on the CPU. The request assigns, unless [`reduce`](Request::reduce) is called.
     ///
     /// On a GPU, bad rows are dropped and good rows are written; with [`BadIndices::Error`](crate::BadIndices::Error) the request
     /// then returns the error. The CPU writes all rows, or returns the error and writes none.
     ///
     /// # Errors
     ///
-    /// As [`gather`](Self::gather); [`RunError::RepeatedInScatter`](crate::RunError::RepeatedInScatter) for a plan that has no
-    /// scatter; and what a GPU does not reduce: see [`ScatterBuffers::reduce`](crate::ScatterBuffers::reduce).
+    /// As [`gather`](Self::gather); [`PlanError::RepeatedInScatter`](crate::PlanError::RepeatedInScatter) for a plan that has no
+    /// scatter; and what a GPU does not reduce: see [`Buffers::reduce`](crate::Buffers::reduce).
     ///
     /// ```
     /// use wgpu_gather::{Executor, Gather, Reduce};
@@ -366,27 +381,23 @@ impl Executor {
     /// assert_eq!(counts.download_blocking()?, [1, 0, 2]);
     /// # Ok::<(), wgpu_gather::GpuError>(())
     /// ```
-    pub fn scatter<'a, T: GatherElement, I: GatherIndex>(
+    pub fn scatter<'a, T: Element, I: Index>(
         &'a self,
         plan: impl ToPlan<'a>,
         updates: &'a Tensor<T>,
         indices: impl Into<Indices<'a, I>>,
         target: &'a mut Tensor<T>,
-    ) -> ScatterRequest<'a, T> {
-        let indices = indices.into();
+    ) -> Request<'a, T, (), Reduce> {
+        let (rules, indices) = (plan.rules(), indices.into());
         let plan = planned(plan, (Operand::Target, target.shape()), &indices);
-        ScatterRequest::new(
-            self.owner(),
-            plan,
-            ElementTypes::of::<T, I>(),
-            updates,
-            indices.operand(),
-            target,
-        )
+        let (types, updates) = (ElementTypes::of::<T, I>(), ParamsOperand::Elements(updates));
+        let mut input = Unchecked::new(self.owner(), plan, types, updates, indices.operand());
+        (input.output, input.rules) = (Some(target), rules);
+        Request::scatter(input)
     }
 }
 
-impl<T: GatherElement> Tensor<T> {
+impl<T: Element> Tensor<T> {
     /// Elements of an app's buffer, from its start, as a tensor of this shape. The buffer has the usages `STORAGE`,
     /// `COPY_SRC` and `COPY_DST`. Nothing is copied: the tensor and the app share the buffer.
     ///

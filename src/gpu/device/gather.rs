@@ -1,49 +1,59 @@
-//! The gather of a request: its operands, their checks, and its run on the CPU.
+//! The call of a request: its operands, their checks, and the run of a gather on the CPU.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::encoded_tensor::EncodedTensor;
 use super::indices::{IndexOperand, Indices};
 use super::owner::Owner;
 use super::tensor::Tensor;
 use crate::cpu::{self, with_values};
-use crate::element::{ElementTypes, GatherElement};
+use crate::element::{Element, ElementTypes};
 use crate::encoding::{Encoded, Encoding};
-use crate::error::{GatherError, GpuError};
+use crate::error::{GpuError, PlanError, RunError};
 use crate::gpu::fill::Fill;
 use crate::gpu::types::TypedPlan;
-use crate::index::{GatherIndex, IndexValues};
+use crate::gpu::update::Reduction;
+use crate::index::{Index, IndexValues};
 use crate::operand::Operand;
 use crate::plan::lengths::{check_bytes, check_len, check_shape};
-use crate::plan::{GatherPlan, ToPlan};
+use crate::plan::{GatherPlan, ScatterRules, ToPlan, With};
+use crate::reduce::Reduce;
 
-/// All that a gather needs, unchecked.
-pub(super) struct UncheckedGather<'a, T> {
+/// All that a gather or a scatter needs, unchecked.
+pub(super) struct Unchecked<'a, T> {
     /// `None` for the CPU.
     pub(super) owner: Option<&'a Arc<Owner>>,
     pub(super) plan: Result<Cow<'a, GatherPlan>, GpuError>,
     pub(super) types: ElementTypes,
     /// True if operands are bytes, so that their lengths are in bytes.
     pub(super) in_bytes: bool,
+    /// The tensor that is read: params, or a scatter's updates.
     pub(super) params: ParamsOperand<'a, T>,
     pub(super) indices: IndexOperand<'a>,
     pub(super) fill: Option<Fill>,
-    /// The tensor that takes the output, if it is the caller's.
+    /// The tensor that takes the output, if it is the caller's; a scatter's target.
     pub(super) output: Option<&'a mut Tensor<T>>,
     /// The tensor that takes the mask of bad rows.
     pub(super) mask: Option<&'a mut Tensor<bool>>,
+    /// Of a scatter: its options, and its reduction with the run on the CPU.
+    pub(super) rules: ScatterRules,
+    pub(super) reduction: Option<Reduction>,
+    pub(super) reduce_on_cpu: Option<ReduceOnCpu<T>>,
 }
 
+/// A scatter on the CPU that reduces.
+pub(super) type ReduceOnCpu<T> =
+    fn(With<'_, Reduce>, Reduce, &[T], IndexValues<'_>, &mut [T]) -> Result<(), RunError>;
+
 /// What a request takes as params: `&tensor`, which `into` converts. A [`Tensor`]'s elements are copied; an
-/// [`EncodedTensor`]'s rows are decoded to `f32`.
+/// [`Encoded`]'s rows, whose shape is `[.., bytes of a row]`, are decoded to `f32`.
 #[derive(Debug)]
 pub struct Params<'a, T>(pub(super) ParamsOperand<'a, T>);
 
 #[derive(Debug)]
 pub(super) enum ParamsOperand<'a, T> {
     Elements(&'a Tensor<T>),
-    Encoded(Encoded<&'a Tensor<u8>>, &'a [usize]),
+    Encoded(Encoded<&'a Tensor<u8>>),
 }
 
 impl<'a, T> From<&'a Tensor<T>> for Params<'a, T> {
@@ -52,12 +62,9 @@ impl<'a, T> From<&'a Tensor<T>> for Params<'a, T> {
     }
 }
 
-impl<'a> From<&'a EncodedTensor> for Params<'a, f32> {
-    fn from(tensor: &'a EncodedTensor) -> Self {
-        Self(ParamsOperand::Encoded(
-            tensor.params.map(|of| of),
-            tensor.shape(),
-        ))
+impl<'a> From<&'a Encoded<Tensor<u8>>> for Params<'a, f32> {
+    fn from(params: &'a Encoded<Tensor<u8>>) -> Self {
+        Self(ParamsOperand::Encoded(params.map(|of| of)))
     }
 }
 
@@ -65,24 +72,37 @@ impl<'a> From<&'a EncodedTensor> for Params<'a, f32> {
 pub(super) type ParamsBuffers<'a> = (&'a wgpu::Buffer, [Option<&'a wgpu::Buffer>; 2]);
 
 impl<'a, T> ParamsOperand<'a, T> {
-    pub(super) fn shape(&self) -> &'a [usize] {
-        match *self {
-            Self::Elements(tensor) => tensor.shape(),
-            Self::Encoded(_, shape) => shape,
+    /// The shape, in values: an error if encoded rows cut a block.
+    pub(super) fn shape(&self) -> Result<Cow<'a, [usize]>, GpuError> {
+        let (params, bytes) = match self {
+            Self::Elements(tensor) => return Ok(Cow::Borrowed(tensor.shape())),
+            Self::Encoded(params) => (params, params.rows.shape()),
+        };
+        let mut shape = bytes.to_vec();
+        if let Some(last) = shape.last_mut() {
+            let len = params.encoding.row_len(*last as u64);
+            let len = len.and_then(|len| usize::try_from(len).ok());
+            *last = len.ok_or_else(|| PlanError::CutBlock {
+                part: "the bytes of a row",
+                encoding: params.encoding.to_string(),
+                block_len: params.encoding.block_len(),
+                found: *last as u64,
+            })?;
         }
+        Ok(Cow::Owned(shape))
     }
 
     pub(super) fn encoding(&self) -> Option<Encoding> {
         match self {
             Self::Elements(_) => None,
-            Self::Encoded(params, _) => Some(params.encoding),
+            Self::Encoded(params) => Some(params.encoding),
         }
     }
 
     pub(super) fn on_gpu(&self, owner: &Arc<Owner>) -> Result<ParamsBuffers<'a>, GpuError> {
         Ok(match self {
             Self::Elements(tensor) => (tensor.storage.on_gpu(Operand::Params, owner)?, [None; 2]),
-            Self::Encoded(params, _) => {
+            Self::Encoded(params) => {
                 let on_gpu = params.try_map(|operand, of| of.storage.on_gpu(operand, owner))?;
                 (on_gpu.rows, on_gpu.qparams)
             }
@@ -94,7 +114,7 @@ impl<'a, T> ParamsOperand<'a, T> {
             Self::Elements(tensor) => {
                 cpu::Params::Elements(tensor.storage.on_host(Operand::Params)?)
             }
-            Self::Encoded(params, _) => {
+            Self::Encoded(params) => {
                 let on_host = |operand, of: &&'a Tensor<u8>| of.storage.on_host(operand);
                 let params = params.try_map(on_host)?;
                 cpu::Params::Encoded(params.map(|bytes| bytes.as_slice()))
@@ -103,8 +123,8 @@ impl<'a, T> ParamsOperand<'a, T> {
     }
 }
 
-impl<'a, T> UncheckedGather<'a, T> {
-    /// A gather without options.
+impl<'a, T> Unchecked<'a, T> {
+    /// A call without options.
     pub(super) fn new(
         owner: Option<&'a Arc<Owner>>,
         plan: Result<Cow<'a, GatherPlan>, GpuError>,
@@ -122,11 +142,14 @@ impl<'a, T> UncheckedGather<'a, T> {
             fill: None,
             output: None,
             mask: None,
+            rules: ScatterRules::default(),
+            reduction: None,
+            reduce_on_cpu: None,
         }
     }
 }
 
-impl<T: GatherElement> UncheckedGather<'_, T> {
+impl<T: Element> Unchecked<'_, T> {
     pub(super) fn plan(&self) -> Result<&GatherPlan, GpuError> {
         self.plan.as_deref().map_err(Clone::clone)
     }
@@ -152,10 +175,7 @@ impl<T: GatherElement> UncheckedGather<'_, T> {
         if let (ParamsOperand::Elements(tensor), false) = (&self.params, self.in_bytes) {
             plan.check_lengths(tensor.len(), indices)?;
         }
-        let typed = TypedPlan::new(plan, self.types).map_err(|error| match error {
-            GatherError::Block(error) => GpuError::Run(error.into()),
-            error => error.into(),
-        })?;
+        let typed = TypedPlan::new(plan, self.types)?;
         let (dims, element_bytes) = (plan.dims(), self.types.element_bytes);
         let params_len = [dims.params_len(), dims.params_len_with_gap()];
         let indices_len = [dims.indices_len(); 2];
@@ -165,7 +185,7 @@ impl<T: GatherElement> UncheckedGather<'_, T> {
                 check_bytes(Operand::Params, params_len, element_bytes, tensor.len())?;
             }
             ParamsOperand::Elements(_) => {}
-            ParamsOperand::Encoded(params, _) => {
+            ParamsOperand::Encoded(params) => {
                 let params = params.map(|of| of.len());
                 params.check(typed.parts, params_len[0]..=params_len[1])?;
             }
@@ -176,7 +196,7 @@ impl<T: GatherElement> UncheckedGather<'_, T> {
             false => plan.check_indices_length(indices)?,
         }
         if let Some(mask) = mask {
-            let rows = plan.index_row_count();
+            let rows = plan.dims().index_rows();
             check_len(Operand::Mask, rows..=rows, mask)?;
         }
         match output {
@@ -224,8 +244,10 @@ impl<T: GatherElement> UncheckedGather<'_, T> {
                 fill: &fill,
             };
             match output {
-                Some(output) => plan.run_into_with(&operands, output).map(|()| Vec::new()),
-                None => plan.run_with(&operands),
+                Some(output) => plan
+                    .gather_operands_into(&operands, output)
+                    .map(|()| Vec::new()),
+                None => plan.gather_operands(&operands),
             }
         };
         Ok(match indices {
@@ -236,7 +258,7 @@ impl<T: GatherElement> UncheckedGather<'_, T> {
 }
 
 /// The plan, or that of an operation, for these indices and the shape of params, or of the target of a scatter.
-pub(super) fn planned<'a, I: GatherIndex>(
+pub(super) fn planned<'a, I: Index>(
     plan: impl ToPlan<'a>,
     (operand, params_shape): (Operand, &[usize]),
     indices: &Indices<'_, I>,

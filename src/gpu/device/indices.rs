@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::owner::{Owner, Storage};
 use super::tensor::{Tensor, check_shape};
 use crate::error::GpuError;
-use crate::index::{GatherIndex, IndexValues};
+use crate::index::{Index, IndexValues};
 use crate::operand::Operand;
 
 /// What a request takes as indices. Pass one of these, and `into` converts it:
@@ -73,7 +73,7 @@ impl<'a, I, V: AsRef<[I]> + ?Sized, S: AsRef<[usize]>> From<(&'a V, S)> for Indi
     }
 }
 
-impl<'a, I: GatherIndex> Indices<'a, I> {
+impl<'a, I: Index> Indices<'a, I> {
     /// The shape; without one, a single dim.
     pub(super) fn shape(&self) -> Result<Cow<'_, [usize]>, GpuError> {
         Ok(match &self.0 {

@@ -3,15 +3,14 @@
 //!
 //! ```text
 //! executor           what apps hold; each call makes a tensor or a request
-//!   -> request       options of a gather; it is awaited or waited for; scatter, the same of a scatter
+//!   -> request       options of a gather or a scatter; it is awaited or waited for
 //!     -> submit      its work on a GPU: one submission, read back or left in a tensor
-//!       -> gather    its operands (indices, encoded_tensor), its plan, their checks, and its run on the CPU
+//!       -> gather    its operands (indices), its plan, their checks, and its run on the CPU; scatter
 //!         -> tensor  uploads and downloads
 //!           -> owner    buffers, staging and submissions of one device
 //!             -> waiting  requests, mappings and the thread that polls
 //! ```
 
-mod encoded_tensor;
 mod executor;
 mod gather;
 mod indices;
@@ -22,10 +21,8 @@ mod submit;
 mod tensor;
 mod waiting;
 
-pub use encoded_tensor::EncodedTensor;
 pub use executor::Executor;
 pub use gather::Params;
 pub use indices::Indices;
 pub use request::Request;
-pub use scatter::ScatterRequest;
 pub use tensor::Tensor;

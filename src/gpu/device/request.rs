@@ -1,21 +1,23 @@
-//! The request for a gather: its operands, and its options.
+//! The request for a gather or a scatter: its operands, and its options.
 
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::gather::UncheckedGather;
+use super::gather::Unchecked;
 use super::tensor::Tensor;
 use super::waiting::{Boxed, Wait, boxed};
-use crate::element::GatherElement;
+use crate::element::Element;
 use crate::error::GpuError;
 use crate::gpu::fill::Fill;
 #[cfg(doc)]
 use crate::plan::GatherPlan;
+use crate::reduce::{Number, Reduce};
 
-/// A gather that runs when you await it or call [`wait`](Self::wait). Nothing happens before.
+/// A gather or a scatter that runs when you await it or call [`wait`](Self::wait). Nothing happens before.
 ///
-/// [`Executor::gather`](crate::Executor::gather) and [`gather_bytes`](crate::Executor::gather_bytes) return it. `T` is the
-/// element type, `O` the output, and `F` the type of a fill: `T`, or an element's bytes if you know the type only at run time.
+/// [`Executor::gather`](crate::Executor::gather), [`gather_bytes`](crate::Executor::gather_bytes) and
+/// [`scatter`](crate::Executor::scatter) return it. `T` is the element type, and `O` the output. `F` tells gathers from scatters:
+/// a gather has the type of a fill, `T`, or `[u8]` if you know the type only at run time; a scatter has [`Reduce`].
 ///
 /// The first poll, or `wait`, checks the request and submits it. The future completes when the GPU is done. If you drop it, you
 /// drop the output. The future is `Send`, except on wasm.
@@ -23,21 +25,41 @@ use crate::plan::GatherPlan;
 /// A future spins for 0.2 ms; after that, one background thread for each executor polls the device for all waiting futures. The
 /// thread ends with the last clone of the executor and its last tensor. Your callbacks, for instance of `map_async`, may
 /// run on it. Where no thread can start, the futures poll.
+///
+/// A gather reduces nothing, a scatter takes no fill, and a mask holds `bool`s:
+///
+/// ```compile_fail,E0599
+/// # fn f(gather: wgpu_gather::Request<'_, u32>) {
+/// gather.reduce(wgpu_gather::Reduce::Add);
+/// # }
+/// ```
+///
+/// ```compile_fail,E0599
+/// # fn f(scatter: wgpu_gather::Request<'_, u32, (), wgpu_gather::Reduce>) {
+/// scatter.fill(0);
+/// # }
+/// ```
+///
+/// ```compile_fail,E0308
+/// # fn f(gather: wgpu_gather::Request<'_, u32>, mut mask: wgpu_gather::Tensor<u8>) {
+/// gather.mask(&mut mask);
+/// # }
+/// ```
 #[must_use = "nothing is submitted before the request is awaited or waited for"]
 pub struct Request<'a, T, O = Vec<T>, F: ?Sized = T> {
-    input: UncheckedGather<'a, T>,
+    input: Unchecked<'a, T>,
     finish: Finish<'a, T, O>,
-    fill: PhantomData<fn(&F)>,
+    option: PhantomData<fn(&F)>,
 }
 
-type Finish<'a, T, O> = fn(UncheckedGather<'a, T>, Wait) -> Boxed<'a, Result<O, GpuError>>;
+type Finish<'a, T, O> = fn(Unchecked<'a, T>, Wait) -> Boxed<'a, Result<O, GpuError>>;
 
 impl<'a, T, O, F: ?Sized> Request<'a, T, O, F> {
-    fn new(input: UncheckedGather<'a, T>, finish: Finish<'a, T, O>) -> Self {
+    fn new(input: Unchecked<'a, T>, finish: Finish<'a, T, O>) -> Self {
         Self {
             input,
             finish,
-            fill: PhantomData,
+            option: PhantomData,
         }
     }
 
@@ -71,8 +93,8 @@ impl<T, O, F: ?Sized> fmt::Debug for Request<'_, T, O, F> {
 }
 
 /// Options of a gather to the host.
-impl<'a, T: GatherElement, F: ?Sized> Request<'a, T, Vec<T>, F> {
-    pub(super) fn to_host(input: UncheckedGather<'a, T>) -> Self {
+impl<'a, T: Element, F: ?Sized> Request<'a, T, Vec<T>, F> {
+    pub(super) fn to_host(input: Unchecked<'a, T>) -> Self {
         Self::new(input, |input, wait| boxed(input.into_host(wait)))
     }
 
@@ -107,8 +129,28 @@ impl<'a, T: GatherElement, F: ?Sized> Request<'a, T, Vec<T>, F> {
     }
 }
 
-impl<T: GatherElement, O> Request<'_, T, O> {
-    /// Bad rows hold `fill` instead of zeros. [`GatherBuffers::fill`](crate::GatherBuffers::fill) says how wide it may be.
+/// Options of a scatter.
+impl<'a, T: Element> Request<'a, T, (), Reduce> {
+    pub(super) fn scatter(input: Unchecked<'a, T>) -> Self {
+        Self::new(input, |input, wait| boxed(input.scatter(wait)))
+    }
+
+    /// Reduces: each element of the target becomes the sum, the product, the minimum or the maximum of itself and its updates. The
+    /// CPU has all reductions, and a GPU those of [`Buffers::reduce`](crate::Buffers::reduce).
+    pub fn reduce(mut self, reduce: Reduce) -> Self
+    where
+        T: Number,
+    {
+        self.input.reduction = Some((reduce, T::KIND));
+        self.input.reduce_on_cpu = Some(|with, reduce, updates, indices, target| {
+            with.scatter_reduce_values(reduce, updates, indices, target)
+        });
+        self
+    }
+}
+
+impl<T: Element, O> Request<'_, T, O> {
+    /// Bad rows hold `fill` instead of zeros. [`Buffers::fill`](crate::Buffers::fill) says how wide it may be.
     ///
     /// With [`BadIndices::DeviceDefault`](crate::BadIndices::DeviceDefault), an executor of the CPU returns an error for a bad row even if you
     /// call `fill`. To fill on CPU and GPU, choose [`BadIndices::Fill`](crate::BadIndices::Fill).

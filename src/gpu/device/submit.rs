@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use super::gather::{ParamsBuffers, UncheckedGather};
+use super::gather::{ParamsBuffers, Unchecked};
 use super::indices::IndexOperand;
 use super::owner::{HostBuffers, Owner, Storage};
 use super::tensor::Tensor;
 use super::waiting::{Mapping, Wait, elements_of};
 use crate::bad_indices::BadIndices;
-use crate::element::{ElementTypes, GatherElement};
+use crate::element::{Element, ElementTypes};
 use crate::error::{GatherError, GpuError, RunError};
-use crate::gpu::buffers::{GatherBuffers, Ranges};
+use crate::gpu::buffers::{Buffers, Ranges};
+use crate::gpu::prepared::Prepared;
 use crate::gpu::report::{BadRows, REPORT_BYTES};
 use crate::gpu::scope::scoped_start;
 use crate::gpu::types::{TypedPlan, range_bytes};
@@ -21,7 +22,7 @@ use crate::plan::GatherPlan;
 pub(super) struct Report<'a> {
     plan: &'a GatherPlan,
     types: ElementTypes,
-    is_of_scatter: bool,
+    is_scatter: bool,
     device: &'a wgpu::Device,
     mapping: Mapping<'a>,
 }
@@ -30,15 +31,9 @@ impl Report<'_> {
     /// Waits for the report. Returns the error of a report that names a bad row.
     pub(super) async fn check(self, wait: Wait) -> Result<(), GpuError> {
         let index_kind = self.types.index_kind;
-        let decode = |report: &[u8]| BadRows::from_report(self.plan, index_kind, report);
+        let decode = |report: &[u8]| BadRows::read(self.plan, index_kind, self.is_scatter, report);
         match self.mapping.read(wait, decode).await? {
-            Ok(Some(bad_rows)) => {
-                let first = match self.is_of_scatter {
-                    true => bad_rows.first.of_scatter(),
-                    false => bad_rows.first,
-                };
-                Err(RunError::BadIndex(first).into())
-            }
+            Ok(Some(bad_rows)) => Err(RunError::BadIndex(bad_rows.first).into()),
             Ok(None) => Ok(()),
             // The gather has ended, but wgpu's back end for tests runs no shader.
             Err(GatherError::UnwrittenReport)
@@ -70,7 +65,7 @@ struct OnGpu<'a> {
     output: Option<&'a wgpu::Buffer>,
 }
 
-impl<'a, T: GatherElement> UncheckedGather<'a, T> {
+impl<'a, T: Element> Unchecked<'a, T> {
     /// Gathers, and brings the output to the host.
     pub(super) async fn into_host(mut self, wait: Wait) -> Result<Vec<T>, GpuError> {
         let Some(owner) = self.owner else {
@@ -226,31 +221,26 @@ impl<'a, T: GatherElement> UncheckedGather<'a, T> {
     ) -> Result<(wgpu::SubmissionIndex, Option<Report<'j>>), GpuError> {
         let typed = on_gpu.typed;
         let prepare = |indices: &wgpu::Buffer, report: Option<&wgpu::Buffer>| {
-            let mut buffers = GatherBuffers::new(
-                self.types,
-                Ranges {
-                    params: on_gpu.params.0.slice(..),
-                    indices: indices.slice(..),
-                    output: output.slice(..),
-                },
-            );
-            buffers.qparams = on_gpu.params.1.map(|buffer| Some(buffer?.slice(..)));
-            buffers.fill = self.fill;
-            buffers.report = report.map(|report| report.slice(..));
-            buffers.mask = on_gpu.mask.map(|mask| mask.slice(..));
-            owner.gatherer.prepare_typed(typed, &buffers)
+            let ranges = Ranges {
+                params: on_gpu.params.0.slice(..),
+                indices: indices.slice(..),
+                output: output.slice(..),
+            };
+            let mut given = Buffers::gather(self.types, ranges).given;
+            given.qparams = on_gpu.params.1.map(|buffer| Some(buffer?.slice(..)));
+            given.fill = self.fill;
+            given.report = report.map(|report| report.slice(..));
+            given.mask = on_gpu.mask.map(|mask| mask.slice(..));
+            owner.gatherer.prepare_given(typed.plan.into(), &given)
         };
         let submitted = Submitted {
             owner,
             plan: typed.plan,
             types: self.types,
-            is_of_scatter: false,
+            is_scatter: false,
         };
         let indices = (&self.indices, on_gpu.indices);
-        submitted.submit("wgpu-gather/gather", indices, prepare, |gather, encoder| {
-            gather.encode(encoder);
-            then(encoder);
-        })
+        submitted.submit("wgpu-gather/gather", indices, prepare, then)
     }
 }
 
@@ -259,18 +249,18 @@ pub(super) struct Submitted<'a> {
     pub(super) owner: &'a Arc<Owner>,
     pub(super) plan: &'a GatherPlan,
     pub(super) types: ElementTypes,
-    pub(super) is_of_scatter: bool,
+    pub(super) is_scatter: bool,
 }
 
 impl<'a> Submitted<'a> {
-    /// Submits the upload of a slice of indices, and what `record` records of that which `prepare` makes with the buffers of
-    /// indices and of a report. Starts to map the report if the policy needs one.
-    pub(super) fn submit<P>(
+    /// Submits the upload of a slice of indices, the call that `prepare` makes with the buffers of indices and of a report, and the
+    /// commands of `then`. Starts to map the report if the policy needs one.
+    pub(super) fn submit(
         self,
         label: &str,
         (operand, indices): (&IndexOperand<'_>, Option<&wgpu::Buffer>),
-        prepare: impl FnOnce(&wgpu::Buffer, Option<&wgpu::Buffer>) -> Result<P, GatherError>,
-        record: impl FnOnce(&P, &mut wgpu::CommandEncoder),
+        prepare: impl FnOnce(&wgpu::Buffer, Option<&wgpu::Buffer>) -> Result<Prepared, GatherError>,
+        then: impl FnOnce(&mut wgpu::CommandEncoder),
     ) -> Result<(wgpu::SubmissionIndex, Option<Report<'a>>), GpuError> {
         let owner = self.owner;
         let staged = match (&operand.storage, indices) {
@@ -286,7 +276,8 @@ impl<'a> Submitted<'a> {
             if let Some(staged) = &staged {
                 staged.copy(encoder);
             }
-            record(&prepared, encoder);
+            prepared.encode(encoder);
+            then(encoder);
             if let Some((report, readback)) = &report {
                 encoder.copy_buffer_to_buffer(report, 0, readback, 0, REPORT_BYTES);
             }
@@ -295,7 +286,7 @@ impl<'a> Submitted<'a> {
             Ok::<_, GpuError>(Report {
                 plan: self.plan,
                 types: self.types,
-                is_of_scatter: self.is_of_scatter,
+                is_scatter: self.is_scatter,
                 device: &owner.device,
                 mapping: owner.map(readback, submission.clone())?,
             })

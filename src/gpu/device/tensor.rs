@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use super::owner::{Owner, Storage, TENSOR};
 use super::waiting::{Mapping, Wait, boxed, copied, elements_of};
-use crate::element::GatherElement;
+use crate::element::Element;
+use crate::encoding::Encoded;
 use crate::error::{GatherError, GpuError};
 use crate::gpu::scope::scoped_start;
 use crate::gpu::types::range_bytes;
@@ -26,7 +27,7 @@ pub struct Tensor<T> {
     element: PhantomData<fn() -> T>,
 }
 
-impl<T: GatherElement> Tensor<T> {
+impl<T: Element> Tensor<T> {
     /// Puts the host's elements on the owner's GPU, or leaves them in host memory if it has none.
     pub(super) fn upload(
         owner: Option<&Arc<Owner>>,
@@ -144,7 +145,7 @@ impl<T> Tensor<T> {
     ///
     /// # Errors
     ///
-    /// [`GatherError::Shape`] if the shape has more or fewer elements.
+    /// [`GpuError::Shape`] if the shape has more or fewer elements.
     ///
     /// ```
     /// use wgpu_gather::Executor;
@@ -196,7 +197,7 @@ impl<T> fmt::Debug for Tensor<T> {
     }
 }
 
-async fn download<T: GatherElement>(tensor: &Tensor<T>, wait: Wait) -> Result<Vec<T>, GpuError> {
+async fn download<T: Element>(tensor: &Tensor<T>, wait: Wait) -> Result<Vec<T>, GpuError> {
     let (buffer, owner) = match &tensor.storage {
         Storage::Host(elements) => return copied(elements),
         Storage::Gpu(buffer, owner) => (buffer, owner),
@@ -222,19 +223,42 @@ fn start_download<'a>(
 }
 
 /// Checks that a shape has `len` elements.
-pub(super) fn check_shape(
-    operand: Operand,
-    shape: &[usize],
-    len: usize,
-) -> Result<(), GatherError> {
+pub(super) fn check_shape(operand: Operand, shape: &[usize], len: usize) -> Result<(), GpuError> {
     if elements_in(shape) == Some(len) {
         return Ok(());
     }
-    Err(GatherError::Shape {
+    Err(GpuError::Shape {
         operand,
         expected: len,
         shape: shape.to_vec(),
     })
+}
+
+/// The shape in bytes of encoded rows that have `shape` in values. Checks how long rows, scales and zero points are.
+pub(super) fn rows_shape(params: &Encoded<&[u8]>, shape: &[usize]) -> Result<Vec<usize>, GpuError> {
+    let too_many = |elements| GatherError::TooManyBytes {
+        operand: Operand::Params,
+        elements,
+        element_bytes: 1,
+    };
+    let values = elements_in(shape).ok_or(too_many(u64::MAX))?;
+    let last_dim = shape.last().map_or(1, |&dim| dim as u64);
+    let (encoding, values) = (params.encoding, values as u64);
+    let parts = encoding.parts_of(last_dim)?;
+    params
+        .map(|bytes| bytes.len())
+        .check(parts, values..=values)?;
+    let row_bytes = match last_dim {
+        0 => Some(0),
+        len => encoding.row_bytes(len),
+    };
+    let row_bytes = row_bytes.and_then(|bytes| usize::try_from(bytes).ok());
+    let mut shape = shape.to_vec();
+    match shape.last_mut() {
+        Some(dim) => *dim = row_bytes.ok_or(too_many(last_dim))?,
+        None => shape.push(params.rows.len()),
+    }
+    Ok(shape)
 }
 
 /// How many bytes `len` elements take.

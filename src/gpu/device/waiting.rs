@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use futures_intrusive::channel::shared::{OneshotReceiver, oneshot_channel};
 
-use crate::element::GatherElement;
+use crate::element::Element;
 use crate::error::GpuError;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::gpu::poller::Failure;
@@ -150,10 +150,7 @@ impl<'a> Mapping<'a> {
 }
 
 /// Copies mapped bytes to elements. The output of a gather is valid if the elements of its params are.
-pub(super) fn elements_of<T: GatherElement>(
-    operand: Operand,
-    bytes: &[u8],
-) -> Result<Vec<T>, GpuError> {
+pub(super) fn elements_of<T: Element>(operand: Operand, bytes: &[u8]) -> Result<Vec<T>, GpuError> {
     let len = bytes.len() / size_of::<T>();
     let mut elements = operand.vector(len as u64)?;
     if let Ok(mapped) = bytemuck::checked::try_cast_slice::<u8, T>(bytes) {

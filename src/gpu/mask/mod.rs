@@ -38,7 +38,7 @@ impl MaskDispatch {
         starts: [u64; 2],
         limits: &wgpu::Limits,
     ) -> Result<Vec<Self>, GatherError> {
-        let index_rows = plan.index_row_count();
+        let index_rows = plan.dims().index_rows();
         if index_rows == 0 {
             return Ok(Vec::new());
         }

@@ -70,7 +70,7 @@ fn checked_at(
         assert_eq!(u64::from(uniform.rows), dispatch.rows);
         row = end;
     }
-    assert_eq!(row, plan.index_row_count());
+    assert_eq!(row, plan.dims().index_rows());
     dispatches.iter().map(|dispatch| dispatch.rows).collect()
 }
 

@@ -5,14 +5,14 @@ use crate::encoding::{Encoding, QPARAMS};
 use crate::error::GatherError;
 use crate::gpu::placed::Placed;
 use crate::gpu::types::named;
-use crate::gpu::update::Update;
+use crate::gpu::update::Reduction;
 use crate::operand::Operand;
 
-/// What [`rebind`](super::PreparedGather::rebind) keeps beside the plan.
+/// What [`rebind`](super::Prepared::rebind) keeps beside the plan.
 #[derive(PartialEq)]
 pub(super) struct Kept {
     pub(super) types: ElementTypes,
-    pub(super) update: Option<Update>,
+    pub(super) scatter: Option<Option<Reduction>>,
     pub(super) placed: Placed,
 }
 
@@ -36,7 +36,7 @@ impl Kept {
 
     /// Each property with its value, as text. Up to the first difference, both sides have the same properties.
     fn properties(&self) -> Vec<(String, String)> {
-        let named = |operand: Operand| named(operand, self.update);
+        let named = |operand: Operand| named(operand, self.scatter.is_some());
         let start = |operand: Operand, start: u64| {
             let operand = named(operand);
             let property = format!("the bytes of {operand} after an aligned offset");
@@ -49,7 +49,13 @@ impl Kept {
         let fill = self.placed.fill.pattern[..self.placed.fill.words as usize].iter();
         let fill: Vec<_> = fill.map(|word| format!("{word:#010x}")).collect();
         let shards: Vec<_> = self.placed.shards.different().collect();
+        let operation = match self.scatter {
+            None => "gather".to_owned(),
+            Some(None) => "scatter".to_owned(),
+            Some(Some((reduce, kind))) => format!("{reduce} of {}", kind.name()),
+        };
         let mut properties = vec![
+            ("the operation".to_owned(), operation),
             (
                 "the bytes of an element".to_owned(),
                 self.types.element_bytes.to_string(),
@@ -66,10 +72,6 @@ impl Kept {
                 "the numbers of quantised params".to_owned(),
                 (self.types.encoding.and_then(Encoding::block_quantized))
                     .map_or_else(|| "none".to_owned(), |of| format!("{of:?}")),
-            ),
-            (
-                "the update".to_owned(),
-                self.update.map_or_else(String::new, |of| of.to_string()),
             ),
             ("the words of the fill".to_owned(), fill.join(" ")),
             (
@@ -101,7 +103,7 @@ impl Kept {
             ]);
         }
         let of_mask = "a buffer that indices share with the mask";
-        let of_gather = match self.update {
+        let of_gather = match self.scatter {
             Some(_) => "a buffer that operands share with the target or the report",
             None => "a buffer that operands share with the output or the report",
         };

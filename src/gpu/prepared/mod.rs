@@ -1,4 +1,4 @@
-//! Gathers with their GPU objects made, ready to be recorded any number of times.
+//! Gathers and scatters with their GPU objects made, ready to be recorded any number of times.
 
 mod kept;
 mod steps;
@@ -7,20 +7,22 @@ use std::fmt;
 
 use self::kept::Kept;
 use self::steps::{Steps, Workgroups};
-use super::buffers::GatherBuffers;
+use super::buffers::{Buffers, Given};
 use super::operands::Operands;
 use super::pipelines::Pipelines;
 use super::report::BadRows;
 use super::types::TypedPlan;
+use super::update::Scatter;
 use super::work::Work;
 use crate::error::GatherError;
-use crate::plan::GatherPlan;
+use crate::plan::{GatherPlan, ScatterRules, With};
+use crate::reduce::Reduce;
 
-/// Records one gather again and again, for instance in every frame.
+/// Records one gather or scatter again and again, for instance in every frame.
 ///
 /// [`Gatherer::prepare`](super::Gatherer::prepare) checks everything and makes the pipelines, uniforms and bind groups. Recording
 /// then makes no GPU object, submits nothing, waits for nothing, and cannot fail. On the host this crate allocates nothing; wgpu
-/// does, for its commands. A prepared gather keeps its buffers alive.
+/// does, for its commands. It keeps its buffers alive.
 ///
 /// The commands read what the buffers hold when they run, so you can write new indices into the same buffer for each frame. Submit
 /// a frame before you write for the next by `queue.write_buffer`: two frames in one submit would both read the last write.
@@ -28,27 +30,25 @@ use crate::plan::GatherPlan;
 /// ```no_run
 #[doc = include_str!("../../../tests/doc_examples/prepared.rs")]
 /// ```
-pub struct PreparedGather {
+pub struct Prepared {
     steps: Steps,
     device: wgpu::Device,
     limits: wgpu::Limits,
     plan: GatherPlan,
+    rules: ScatterRules,
     kept: Kept,
 }
 
-impl PreparedGather {
+impl Prepared {
     /// Makes the GPU objects for a call's work.
     pub(super) fn new(
         pipelines: &Pipelines,
+        with: With<'_, Reduce>,
+        given: &Given<'_>,
         work: &Work<'_>,
         operands: &Operands<'_>,
     ) -> Result<Self, GatherError> {
-        let TypedPlan {
-            plan,
-            types,
-            update,
-            ..
-        } = work.typed;
+        let (plan, rules) = (with.plan, with.rules);
         let steps = Steps::play(pipelines, work, operands)?;
         log::debug!("{plan}: {} dispatches", steps.steps.len());
         Ok(Self {
@@ -56,16 +56,13 @@ impl PreparedGather {
             device: pipelines.device.clone(),
             limits: pipelines.limits.clone(),
             plan: plan.clone(),
+            rules,
             kept: Kept {
-                types,
-                update,
+                types: given.types,
+                scatter: given.scatter,
                 placed: work.placed.clone(),
             },
         })
-    }
-
-    pub(super) const fn plan(&self) -> &GatherPlan {
-        &self.plan
     }
 
     pub(super) const fn dispatches(&self) -> usize {
@@ -88,7 +85,7 @@ impl PreparedGather {
     /// of `prepare`. After an error the gather stays bound as before. In a browser, errors that only wgpu can see go to the device's handler.
     ///
     /// ```
-    /// use wgpu_gather::{ElementTypes, Gather, GatherBuffers, GatherError, Gatherer, Ranges, wgpu};
+    /// use wgpu_gather::{Buffers, ElementTypes, Gather, GatherError, Gatherer, Ranges, wgpu};
     ///
     #[doc = noop_buffers!()]
     /// let plan = Gather::new().plan(&[100], &[4])?;
@@ -96,7 +93,7 @@ impl PreparedGather {
     /// let outputs = [buffer(16), buffer(16)];
     /// let buffers = [0, 1].map(|frame| {
     ///     let (types, output) = (ElementTypes::of::<f32, i32>(), outputs[frame].slice(..));
-    ///     GatherBuffers::new(types, Ranges {
+    ///     Buffers::gather(types, Ranges {
     ///         params: params.slice(..),
     ///         indices: indices.slice(..),
     ///         output,
@@ -109,34 +106,29 @@ impl PreparedGather {
     /// assert!(matches!(filled, Err(GatherError::Rebound { .. })));
     /// # Ok::<(), wgpu_gather::PlanError>(())
     /// ```
-    pub fn rebind(&mut self, buffers: &GatherBuffers<'_>) -> Result<(), GatherError> {
-        let plan = self.plan.clone();
-        self.rebind_typed(&TypedPlan::new(&plan, buffers.types)?, buffers)
-    }
-
-    pub(super) fn rebind_typed(
-        &mut self,
-        typed: &TypedPlan<'_>,
-        buffers: &GatherBuffers<'_>,
-    ) -> Result<(), GatherError> {
-        let operands = Operands::checked(buffers, typed, &self.limits)?;
+    pub fn rebind<O>(&mut self, buffers: &Buffers<'_, O>) -> Result<(), GatherError> {
+        let Given { types, scatter, .. } = buffers.given;
+        let with = self.plan.with_rules(self.rules);
+        let plan = with.of_updates(scatter.is_some());
+        let typed = TypedPlan::of_call(&plan, types, Scatter::of(with, scatter))?;
+        let operands = Operands::checked(&buffers.given, &typed, &self.limits)?;
         self.kept.check(&Kept {
-            types: typed.types,
-            update: typed.update,
+            types,
+            scatter,
             placed: operands.placed(),
         })?;
         self.steps.rebind(&self.device, &operands)
     }
 
-    /// Reads this gather's report, which you have read back from the buffer that you gave as
-    /// [`report`](GatherBuffers::report); `None` if no row was bad.
+    /// Reads this call's report, which you have read back from the buffer that you gave as
+    /// [`report`](Buffers::report); `None` if no row was bad.
     ///
     /// # Errors
     ///
     /// As [`BadRows::from_report`].
     ///
     /// ```
-    /// use wgpu_gather::{BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, Gatherer, Ranges, wgpu};
+    /// use wgpu_gather::{BadIndices, BadRows, Buffers, ElementTypes, Gather, GatherError, Gatherer, Ranges, wgpu};
     ///
     #[doc = noop_buffers!()]
     /// let plan = Gather::new().bad_indices(BadIndices::Error).plan(&[100], &[4])?;
@@ -144,17 +136,18 @@ impl PreparedGather {
     /// let report = buffer(BadRows::REPORT_BYTES);
     /// let types = ElementTypes::of::<f32, i32>();
     /// let ranges = Ranges { params: params.slice(..), indices: indices.slice(..), output: output.slice(..) };
-    /// let buffers = GatherBuffers::new(types, ranges);
+    /// let buffers = Buffers::gather(types, ranges);
     /// let prepared = Gatherer::new(&device).prepare(&plan, &buffers.report(report.slice(..))).expect("valid buffers");
     /// let read_back = [0; BadRows::REPORT_BYTES as usize]; // before the gather was submitted
     /// assert_eq!(prepared.bad_rows(&read_back), Err(GatherError::UnwrittenReport));
     /// # Ok::<(), wgpu_gather::PlanError>(())
     /// ```
     pub fn bad_rows(&self, report: &[u8]) -> Result<Option<BadRows>, GatherError> {
-        BadRows::from_report(&self.plan, self.kept.types.index_kind, report)
+        let index_kind = self.kept.types.index_kind;
+        BadRows::read(&self.plan, index_kind, self.kept.scatter.is_some(), report)
     }
 
-    /// Records the gather as one compute pass.
+    /// Records the gather or the scatter as one compute pass.
     pub fn encode(&self, encoder: &mut wgpu::CommandEncoder) {
         if self.dispatches() > 0 {
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
@@ -165,9 +158,9 @@ impl PreparedGather {
         }
     }
 
-    /// Records the gather into your compute pass, and sets the pass's pipeline and bind group 0.
+    /// Records the gather or the scatter into your compute pass, and sets the pass's pipeline and bind group 0.
     ///
-    /// Each dispatch in a pass sees what earlier dispatches wrote, so the gather may stand between your own.
+    /// Each dispatch in a pass sees what earlier dispatches wrote, so yours may stand before and after.
     ///
     /// ```no_run
     #[doc = include_str!("../../../tests/doc_examples/in_pass.rs")]
@@ -186,17 +179,28 @@ impl PreparedGather {
     }
 }
 
-/// Prints the number of dispatches:
+/// Prints the number of dispatches.
 ///
-/// - one for the gather; several if the device's limits cut it, params has shards, or there is an index count and the plan has
-///   batch dims or dims before `axis`
+/// A gather has
+///
+/// - one; several if the device's limits cut it, params has shards, or there is an index count and the plan has batch dims or dims
+///   before `axis`
 /// - one more if rows have 1, 2 or 4 bytes each, and the last ones, at most 15, do not fill 16 bytes
 /// - for each dispatch of the two lines above: one more with an index count, and at most one more with a report
 /// - for a mask, one; several if the device's limits cut it
 /// - for an empty output, none, or one that writes the report
-impl fmt::Debug for PreparedGather {
+///
+/// A scatter has
+///
+/// - one; several if the device's limits cut it, the target has shards, or an index count meets several blocks
+/// - two more for an assign of several updates whose rows may repeat, and two for a report; each of these is several if the
+///   device's limits cut the indices
+/// - for a reduction that sorts, as [`explain`](GatherPlan::explain) counts
+/// - with an index count, one more for each dispatch over indices or updates, but none for a sort or a fold; for a mask, one or
+///   several
+impl fmt::Debug for Prepared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PreparedGather")
+        f.debug_struct("Prepared")
             .field("dispatches", &self.dispatches())
             .finish()
     }

@@ -7,12 +7,8 @@
 //!                 other reductions: sort the index rows by the row that each selects, and fold each row's updates in order
 //! ```
 
-mod buffers;
 pub(crate) mod order;
-mod prepared;
 mod winners;
 
-pub use self::buffers::{ScatterBuffers, ScatterRanges};
 pub(crate) use self::order::{Fold, Order, WORKGROUP_BYTES, pairs_bytes};
-pub use self::prepared::PreparedScatter;
 pub(crate) use self::winners::Winners;

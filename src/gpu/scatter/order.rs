@@ -356,7 +356,7 @@ pub(crate) struct Fold<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Gather;
+    use crate::{Call, ElementTypes, Gather};
 
     fn order(shape: [usize; 2], count: usize, limits: &wgpu::Limits) -> Result<Order, String> {
         let gather = Gather::new().batch_dims(1).axis(1);
@@ -372,7 +372,7 @@ mod tests {
         let too_many = |counted: &str, limit: u64, found: u64| {
             Err(format!(
                 "a scatter on a GPU must have at most {limit} {counted}, found {found}, where several indices may select a row: \
-                 promise unique rows by GatherPlan::with_unique_indices"
+                 promise unique rows by GatherPlan::unique"
             ))
         };
         let of_target = too_many("rows of the target in all blocks", 1 << 31, (1 << 31) + 2);
@@ -428,8 +428,8 @@ mod tests {
         let narrow = Gather::new().plan(&[3], &[5]);
         for (plan, limits) in [(wide, large), (narrow, wgpu::Limits::unlimited())] {
             let plan = plan.expect("a valid shape");
-            let reduce = crate::Reduce::Add;
-            let text = plan.explain_scatter_reduce::<f32>(reduce, IndexKind::I32, &limits);
+            let (types, reduce) = (ElementTypes::new(4, IndexKind::I32), crate::Reduce::Add);
+            let text = plan.explain(Call::scatter(types).reduce::<f32>(reduce), &limits);
             assert!(text.contains("workgroups of 256 invocations"), "{text}");
         }
     }
@@ -440,11 +440,9 @@ mod tests {
         let plan = Gather::new()
             .plan(&[3], &[10_000_000])
             .expect("a valid shape");
-        let text = plan.explain_scatter_reduce::<f32>(
-            crate::Reduce::Add,
-            IndexKind::I32,
-            &wgpu::Limits::default(),
-        );
+        let call = Call::scatter(ElementTypes::new(4, IndexKind::I32));
+        let call = call.reduce::<f32>(crate::Reduce::Add);
+        let text = plan.explain(call, &wgpu::Limits::default());
         // 9,766 stretches: fold_rows, fold_later, and three of fold_sums.
         assert!(
             text.contains("\n5 dispatches, the first of 39063 x 1"),

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::lanes::{Case, Run, mixed, workgroup_bytes};
+use super::lanes::{Case, Run, index_of, mixed, workgroup_bytes};
 use crate::bad_indices::{BadIndices, NegativeIndices};
 use crate::element::ElementTypes;
 use crate::gpu::find_rows::FindRows;
@@ -304,9 +304,9 @@ fn rows_of_64_bits_are_products_of_words() {
         for seed in 0..16 {
             let [a, b] = [0, 1].map(|k| u64::from(mixed(number << 8 | seed << 1 | k)));
             let (a, b) = (a % dims[0], b % (dims[1] - 40));
-            let first_row = a * dims[1] + b;
+            let first_row = index_of(a * dims[1] + b);
             let value = |at: u64| i128::from(if at.is_multiple_of(2) { a } else { b + at / 2 });
-            let shape = dims.map(|dim| usize::try_from(dim).expect("64 bits"));
+            let shape = dims.map(index_of);
             let plan = nd(&shape, &[40, 2]).shard(first_row..first_row + 30);
             let types = ElementTypes::new(1, if seed % 2 == 0 { I64 } else { U64 });
             let case = Case::new(plan.expect("rows in range"), types, &value);

@@ -3,6 +3,7 @@
 
 use super::addresses::{MOST, gather, run_types};
 use super::encodings;
+use super::lanes::index_of;
 use super::small_gathers::{WHOLE, limits, run_types_at};
 use crate::bad_indices::BadIndices;
 use crate::element::ElementTypes;
@@ -86,7 +87,7 @@ fn rows_of_each_encoding_are_decoded_at_any_start() {
                 let plan = blocks([batch, outer, 5], &slice, 6);
                 let part = encoding.parts(&plan).expect("whole parts").len;
                 let strides = [gaps[0] * part, gaps[1]];
-                let [params, output] = strides.map(|gap| plan.slice_len() + gap);
+                let [params, output] = strides.map(|gap| index_of(plan.dims().slice_len + gap));
                 let plan = plan.with_params_stride(params);
                 let plan = plan.and_then(|plan| plan.with_output_stride(output));
                 let plan = plan.expect("strides above the slice");

@@ -18,7 +18,7 @@ fn rows_with_gaps_are_gathered_at_any_start() {
             ([1, 0], [0, unit], 0),
             ([0, 1], [unit, 0], 8),
             ([3, 5], [2 * unit, 3 * unit], 0),
-            ([16 / unit.min(16), 64], [0, 0], 4),
+            ([16 / element.min(16), 64], [0, 0], 4),
             ([4, 4], [16 * unit, 4 * unit], 16),
             ([300, 100], [0, 0], 0),
         ]
@@ -30,7 +30,7 @@ fn rows_with_gaps_are_gathered_at_any_start() {
             for (batch, outer) in [(1, 1), (2, 2)].into_iter().skip(number % 2) {
                 let slice_len = slice_bytes / element;
                 let plan = blocks([batch, outer, 6, slice_len], 11);
-                let strides = gaps.map(|gap| slice_len as u64 + gap);
+                let strides = gaps.map(|gap| slice_len + gap);
                 let plan = plan.with_params_stride(strides[0]);
                 let plan = plan.and_then(|plan| plan.with_output_stride(strides[1]));
                 let plan = plan.expect("strides above the slice");
@@ -83,9 +83,9 @@ fn rows_with_gaps_are_gathered_at_any_start() {
         (1028, 1, Kernel::Long(Unit::Word)),
     ] {
         let plan = blocks([1, 2, 3, slice_len * 4], 5);
-        let stride = (slice_len * 4 + gap) as u64;
+        let stride = slice_len * 4 + gap;
         let plan = plan.with_params_stride(stride);
-        let plan = plan.and_then(|plan| plan.with_output_stride(stride + gap as u64));
+        let plan = plan.and_then(|plan| plan.with_output_stride(stride + gap));
         let plan = plan.expect("strides above the slice");
         let types = (4, IndexKind::I32);
         let starts = [gap as u64 * 4; 3];
@@ -98,9 +98,9 @@ fn rows_with_gaps_are_gathered_at_any_start() {
         let plan = gather
             .plan(&[9, slice_len], &[43_693])
             .expect("a valid shape");
-        let stride = (slice_len + gap) as u64;
+        let stride = slice_len + gap;
         let plan = plan.with_output_stride(stride);
-        let plan = plan.and_then(|plan| plan.with_params_stride(stride + gap as u64));
+        let plan = plan.and_then(|plan| plan.with_params_stride(stride + gap));
         let plan = plan.expect("strides above the slice");
         let start = unit.bytes();
         let found = run_at(

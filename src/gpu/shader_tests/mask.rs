@@ -16,7 +16,7 @@ fn check(case: &Case<'_>) -> usize {
     let mut run = Run::new(case, false);
     run.stage(Stage::Mask);
     let written = &run.mask;
-    let rows = plan.index_row_count();
+    let rows = plan.dims().index_rows();
     assert_eq!(written.len() as u64, rows.div_ceil(4), "{plan}");
     for at in 0..rows.next_multiple_of(4) {
         let word = written[&(at / 4)];

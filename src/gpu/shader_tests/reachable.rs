@@ -90,7 +90,7 @@ fn add_gathers(found: &mut HashSet<PipelineKey>) {
         };
         // No call takes the plan after an error.
         found.extend(
-            Work::gather(typed, &placed, &limits)
+            Work::new(typed, None, &placed, &limits)
                 .iter()
                 .flat_map(|work| work.keys(MOST)),
         );
@@ -153,7 +153,7 @@ fn add_scatters(found: &mut HashSet<PipelineKey>) {
         };
         let index_rows = plan.of_index_rows();
         let placed = placed(plan);
-        let work = Work::scatter(typed, &index_rows, &placed, &limits);
+        let work = Work::new(typed, Some(&index_rows), &placed, &limits);
         found.extend(work.iter().flat_map(|work| work.keys(MOST)));
     };
     for plan in plans() {
@@ -208,7 +208,7 @@ fn encoded_plans() -> Vec<GatherPlan> {
             let params_shape = [vec![9; depth], vec![slice_len]].concat();
             let plan = GatherNd::new().plan(&params_shape, &[rows, depth]);
             let plan = plan.expect("valid shapes");
-            let gaps = plan.with_output_stride(slice_len as u64 + 1);
+            let gaps = plan.with_output_stride(slice_len + 1);
             plans.extend([plan, gaps.expect("a short gap")]);
         }
     }

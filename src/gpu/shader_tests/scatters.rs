@@ -11,7 +11,7 @@ use crate::gpu::kernel::{Kernel, Unit};
 use crate::gpu::shaders::EntryPoint;
 use crate::gpu::update::Update;
 use crate::index::IndexKind;
-use crate::plan::GatherPlan;
+use crate::plan::{GatherPlan, ScatterRules};
 use crate::reduce::{NumberKind, Reduce};
 use crate::{Gather, GatherElements, GatherNd};
 use gather_oracle::{float_sum, sweep};
@@ -23,7 +23,7 @@ fn scatter<'a>(
     update: Update,
     index: Values<'a>,
 ) -> Case<'a> {
-    let mut case = Case::new(plan.of_updates(), types, index);
+    let mut case = Case::new(plan, types, index);
     case.update = Some(update);
     case.limits.max_buffer_size = 1 << 40;
     case
@@ -285,11 +285,11 @@ fn cut_scatters_equal_the_definition() {
             let index = |at: u64| i128::from(mixed(at)) % (rows as i128 + 1);
             for update in updates_of(width, false) {
                 for one_update in [false, true] {
-                    let plan = if one_update {
-                        plan.with_one_update()
-                    } else {
-                        plan.clone()
+                    let rules = ScatterRules {
+                        one_update,
+                        ..ScatterRules::default()
                     };
+                    let plan = plan.with_rules(rules).of_updates(true).into_owned();
                     let types = ElementTypes::new(width, IndexKind::I32);
                     let start = 1 << width.trailing_zeros().min(2);
                     let scatter = Case {
@@ -326,7 +326,7 @@ fn broken_promises_change_no_other_row() {
         let gather = Gather::new().bad_indices(BadIndices::Fill);
         let gather = gather.negative_indices(NegativeIndices::FromEnd);
         let plan = gather.plan(&[rows as usize, slice_len as usize], &[25]);
-        let plan = plan.expect("a valid shape").with_unique_indices();
+        let plan = plan.expect("a valid shape");
         let index = |at: u64| i128::from(mixed(at + 100 * number) % 4) - 1;
         let types = ElementTypes::new(width, IndexKind::I32);
         for update in updates_of(width, true) {

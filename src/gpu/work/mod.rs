@@ -49,19 +49,11 @@ pub(crate) struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    /// The work of a gather; an error if it does not fit the limits.
-    pub(crate) fn gather(
+    /// The work of a call; an error if it does not fit the limits. A scatter has `index_rows`, its plan's
+    /// [`GatherPlan::of_index_rows`].
+    pub(crate) fn new(
         typed: TypedPlan<'a>,
-        placed: &'a Placed,
-        limits: &wgpu::Limits,
-    ) -> Result<Self, GatherError> {
-        Self::of_slices(typed, placed, limits, gather_text)?.checked()
-    }
-
-    /// The work of a scatter through [`GatherPlan::of_updates`], whose [`GatherPlan::of_index_rows`] is `index_rows`.
-    pub(crate) fn scatter(
-        typed: TypedPlan<'a>,
-        index_rows: &'a GatherPlan,
+        index_rows: Option<&'a GatherPlan>,
         placed: &'a Placed,
         limits: &wgpu::Limits,
     ) -> Result<Self, GatherError> {
@@ -72,17 +64,20 @@ impl<'a> Work<'a> {
             }
             _ => None,
         };
-        Self::scatter_by(order, typed, index_rows, placed, limits)
+        Self::by(order, typed, index_rows, placed, limits)
     }
 
-    /// As [`scatter`](Self::scatter), with the sort that folds need.
-    pub(crate) fn scatter_by(
+    /// As [`new`](Self::new), with the sort that folds need.
+    pub(crate) fn by(
         order: Option<Order>,
         typed: TypedPlan<'a>,
-        index_rows: &'a GatherPlan,
+        index_rows: Option<&'a GatherPlan>,
         placed: &'a Placed,
         limits: &wgpu::Limits,
     ) -> Result<Self, GatherError> {
+        let Some(index_rows) = index_rows else {
+            return Self::of_slices(typed, placed, limits, gather_text)?.checked();
+        };
         let mut work = Self::of_slices(typed, placed, limits, scatter_text)?;
         work.order = order;
         let mut of_rows = Placed {

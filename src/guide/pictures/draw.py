@@ -130,12 +130,12 @@ def owners():
     picture = Picture(
         690,
         250,
-        "Three ways in. plan.run: your slices, the calling thread, no GPU. Gatherer: your device, buffers and encoder; it only "
-        "records, and you submit and wait. Executor: it owns tensors, submits and waits",
+        "Three ways in. plan.gather: your slices, the calling thread, no GPU. Gatherer: your device, buffers and encoder; it "
+        "only records, and you submit and wait. Executor: it owns tensors, submits and waits",
     )
     rows = ["owns the memory", "records", "submits", "waits"]
     columns = [
-        ("plan.run(..)", "CPU", ["you: slices", "-", "-", "the call"]),
+        ("plan.gather(..)", "CPU", ["you: slices", "-", "-", "the call"]),
         ("Gatherer", "your own device", ["you: buffers", "Gatherer", "you", "you"]),
         ("Executor", "a GPU, or the CPU", ["Executor: tensors", "Executor", "Executor", ".wait() or .await"]),
     ]
@@ -213,7 +213,7 @@ def windows():
         picture.arrow([(502, y + 22), (540, y + 22)], COLOURS[shard])
     picture.box(548, 54, 120, 156)
     picture.label(608, 128, "one output", anchor="middle", size=12)
-    picture.label(608, 146, "of_shards(..)", anchor="middle", size=11)
+    picture.label(608, 146, "gather_shards(..)", anchor="middle", size=11)
     picture.write("windows.svg")
 
 
@@ -275,7 +275,7 @@ def decoded():
     for encoding in ["F16", "BF16", "Q8_0", "Q4_0", "Q4_K", "Q5_K", "Q6_K", "IQ4_XS", "MXFP4"]:
         row = re.search(rf"^\| {encoding} \| (\S+), \S+ \| (\S+) \|", page, re.M)
         bars.append((encoding, [25.6e6 / float(number) / 1e6 for number in row.groups()]))
-    names = ["wgpu-gather run_decoded_into", "ggml get_rows"]
+    names = ["wgpu-gather gather_encoded_into", "ggml get_rows"]
     figures = "; ".join(f"{encoding}: {a:.1f}, {b:.1f}" for encoding, (a, b) in bars)
     picture = Picture(690, 300, f"Billions of decoded f32 in a second, on one thread. {', '.join(names)}: {figures}")
     chart(picture, "10^9 decoded f32 in a second, one thread of a Zen 3, 2026-11-27", names, bars, 2, 1)

@@ -10,7 +10,7 @@ use libtest_mimic::Trial;
 use wgpu_gather::wgpu;
 
 use crate::at_call::before_call;
-use crate::support::{Buffers, Machine, Work, assert_rejected, on_both, on_gpu, poll_once};
+use crate::support::{AppBuffers, Machine, Work, assert_rejected, on_both, on_gpu, poll_once};
 
 pub fn trials() -> Vec<Trial> {
     [
@@ -117,9 +117,9 @@ fn scopes_of_the_app(machine: &Machine) {
 fn rejected_submit_of_the_app(machine: &Machine) {
     let (app, work) = (machine.app(), Work::small());
     let gatherer = app.gpu.gatherer();
-    let mut mapped = Buffers::new(&app);
+    let mut mapped = AppBuffers::new(&app);
     mapped.all[0] = app.buffer(40, true);
-    let destroyed = Buffers::new(&app);
+    let destroyed = AppBuffers::new(&app);
     for (buffers, destroy) in [(&mapped, false), (&destroyed, true)] {
         let mut encoder = app.device().create_command_encoder(&Default::default());
         gatherer

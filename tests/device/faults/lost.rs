@@ -8,7 +8,7 @@ use libtest_mimic::Trial;
 use wgpu_gather::{ElementTypes, GatherError, GpuError, Tensor, wgpu};
 
 use crate::at_call::before_call;
-use crate::support::{App, Buffers, Machine, Work, assert_lost, on_both, on_gpu, poll_once};
+use crate::support::{App, AppBuffers, Machine, Work, assert_lost, on_both, on_gpu, poll_once};
 
 pub fn trials() -> Vec<Trial> {
     let mut trials = on_both("a device lost before the work refuses all of it", before);
@@ -40,7 +40,7 @@ fn before(machine: &Machine) {
     let table = app.upload(&work);
     // Makes all pipelines.
     assert_eq!(app.gather(&work), Ok(machine.answer(&work)));
-    let buffers = Buffers::new(&app);
+    let buffers = AppBuffers::new(&app);
     app.device().destroy();
     assert_all_refused(&app, &table, &buffers);
     app.assert_only_the_loss_is_heard();
@@ -50,13 +50,13 @@ fn before(machine: &Machine) {
 
 fn before_the_first(machine: &Machine) {
     let app = machine.app();
-    let (table, buffers) = (app.upload(&Work::small()), Buffers::new(&app));
+    let (table, buffers) = (app.upload(&Work::small()), AppBuffers::new(&app));
     app.device().destroy();
     assert_all_refused(&app, &table, &buffers);
     app.assert_only_the_loss_is_heard();
 }
 
-fn assert_all_refused(app: &App, table: &Tensor<f32>, buffers: &Buffers) {
+fn assert_all_refused(app: &App, table: &Tensor<f32>, buffers: &AppBuffers) {
     let (
         gpu,
         Work {
@@ -144,7 +144,7 @@ fn before_any_call(machine: &Machine) {
             Ok(None)
         }),
         ("encode", |app, work| {
-            let buffers = Buffers::new(app);
+            let buffers = AppBuffers::new(app);
             let mut encoder = app.device().create_command_encoder(&Default::default());
             let gatherer = app.gpu.gatherer();
             gatherer.encode(&mut encoder, &work.plan, &buffers.bound())?;

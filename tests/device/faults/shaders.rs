@@ -3,7 +3,7 @@
 use libtest_mimic::Trial;
 use wgpu_gather::{GatherError, Gatherer, wgpu};
 
-use crate::support::{App, Buffers, Machine, Work, on_both};
+use crate::support::{App, AppBuffers, Machine, Work, on_both};
 
 pub fn trials() -> Vec<Trial> {
     on_both(
@@ -44,7 +44,7 @@ fn no_pipeline(machine: &Machine) {
     let encoded = whole.encode(
         &mut encoder,
         &Work::small().plan,
-        &Buffers::new(&app).bound(),
+        &AppBuffers::new(&app).bound(),
     );
     assert_eq!(encoded, Ok(()));
     app.assert_handlers_are_the_apps();
@@ -61,7 +61,7 @@ fn module(app: &App, wgsl: &str) -> wgpu::ShaderModule {
 
 /// The encoder must use none of the buffers: it is submitted after they are destroyed.
 fn assert_rejected_and_nothing_recorded(app: &App, gatherer: &Gatherer, name: &str) {
-    let (plan, buffers) = (Work::small().plan, Buffers::new(app));
+    let (plan, buffers) = (Work::small().plan, AppBuffers::new(app));
     let mut encoder = app.device().create_command_encoder(&Default::default());
     let encoded = gatherer.encode(&mut encoder, &plan, &buffers.bound());
     let mut pass = encoder.begin_compute_pass(&Default::default());

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use libtest_mimic::{Failed, Trial};
 use wgpu_gather::{
-    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, GatherPlan, GpuError,
-    Tensor, wgpu,
+    BadIndices, BadRows, Buffers, ElementTypes, Gather, GatherError, GatherPlan, GpuError, Tensor,
+    wgpu,
 };
 
 use testkit::device;
@@ -164,7 +164,7 @@ impl Machine {
     /// The output that this machine's devices should return.
     pub fn answer(&self, work: &Work) -> Vec<f32> {
         if self.runs_shaders {
-            work.plan.run(&work.params, &work.indices).unwrap()
+            work.plan.gather(&work.params, &work.indices).unwrap()
         } else {
             vec![0.0; work.plan.output_shape().iter().product()]
         }
@@ -296,17 +296,17 @@ impl Work {
 
 /// Buffers of an app for [`Work::small`].
 #[derive(Debug)]
-pub struct Buffers {
+pub struct AppBuffers {
     pub all: [wgpu::Buffer; 4],
 }
 
-impl Buffers {
+impl AppBuffers {
     pub fn new(app: &App) -> Self {
         let all = [40, 16, 16, BadRows::REPORT_BYTES].map(|size| app.buffer(size, false));
         Self { all }
     }
 
-    pub fn bound(&self) -> GatherBuffers<'_> {
+    pub fn bound(&self) -> Buffers<'_> {
         let [params, indices, output, report] = self.all.each_ref().map(|buffer| buffer.slice(..));
         buffers_of(ElementTypes::of::<f32, i32>(), [params, indices, output]).report(report)
     }

@@ -26,14 +26,14 @@ fn gather_of_empty() {
     let plan = Gather::new().bad_indices(BadIndices::Error);
     let plan = plan.plan(&[3, 0], &[2]).unwrap();
     assert_eq!(plan.output_shape(), [2, 0]);
-    assert!(plan.run(&[0_f32; 0], &[9, 9]).unwrap().is_empty());
+    assert!(plan.gather(&[0_f32; 0], &[9, 9]).unwrap().is_empty());
 }
 
 /// NumPy 2.4 refuses to take from an empty axis, with `mode="clip"` too.
 fn empty_axis() {
     let plan = Gather::new().bad_indices(BadIndices::Clamp);
     let plan = plan.plan(&[0, 3], &[1]).unwrap();
-    assert_eq!(plan.run(&[0_f32; 0], &[0]).unwrap(), [0., 0., 0.]);
+    assert_eq!(plan.gather(&[0_f32; 0], &[0]).unwrap(), [0., 0., 0.]);
 }
 
 /// PyTorch checks no shape if the index is empty.
@@ -51,7 +51,7 @@ fn empty_indices() {
     };
     assert_eq!(gather.plan(&[2, 3], &[5, 0]), Err(dims));
     let plan = gather.plan(&[2, 3], &[2, 0]).unwrap();
-    let output = plan.run(&[1., 2., 3., 4., 5., 6.], &[0_i64; 0]);
+    let output = plan.gather(&[1., 2., 3., 4., 5., 6.], &[0_i64; 0]);
     assert!(output.unwrap().is_empty());
 }
 
@@ -59,5 +59,8 @@ fn empty_indices() {
 fn index_depth_0() {
     let plan = GatherNd::new().plan(&[2], &[3, 0]).unwrap();
     assert_eq!(plan.output_shape(), [3, 2]);
-    assert_eq!(plan.run(&[7, 8], &[0_i64; 0]).unwrap(), [7, 8, 7, 8, 7, 8]);
+    assert_eq!(
+        plan.gather(&[7, 8], &[0_i64; 0]).unwrap(),
+        [7, 8, 7, 8, 7, 8]
+    );
 }

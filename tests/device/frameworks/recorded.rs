@@ -10,7 +10,7 @@ use testkit::gpu::Gpu;
 use testkit::of_index_type;
 use testkit::oracle::{Case, Op};
 use testkit::sizes::run_filled;
-use wgpu_gather::{BadIndices, GatherIndex, GatherPlan, GpuError, RunError};
+use wgpu_gather::{BadIndices, GatherPlan, GpuError, Index, RunError};
 
 /// A gather in the guide's words, and a line of a file.
 type Recorded = (String, Value);
@@ -135,7 +135,7 @@ fn plan(here: &str, params: &Value, indices: &Value) -> GatherPlan {
 }
 
 /// The output, and the mask of bad rows.
-fn run<I: GatherIndex>(
+fn run<I: Index>(
     gpu: Option<&Gpu>,
     plan: &GatherPlan,
     params: &[f32],
@@ -147,7 +147,7 @@ fn run<I: GatherIndex>(
         return Ok((gathered, plan.out_of_range(indices)?));
     };
     let table = gpu.upload(params, plan.params_shape()).unwrap();
-    let index_rows = usize::try_from(plan.index_row_count()).unwrap();
+    let index_rows = plan.index_row_count();
     let mut mask = gpu.zeros(&[index_rows]).unwrap();
     let request = gpu.gather(plan, &table, indices).fill(fill);
     match request.mask(&mut mask).wait() {

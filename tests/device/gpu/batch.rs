@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use wgpu_gather::{BadIndices, BadRows, GatherBuffers, Gatherer, wgpu};
+use wgpu_gather::{BadIndices, BadRows, Buffers, Gatherer, wgpu};
 
 use testkit::gpu::Gpu;
 use testkit::samples::{Sample, output_slices};
@@ -18,7 +18,7 @@ pub(crate) enum Recording {
     Prepared,
     /// By `Gatherer::prepare`, with the prepared gather recorded, rebound to other buffers, and recorded again.
     Rebound,
-    /// By `PreparedGather::encode_in_pass`, all samples into one pass.
+    /// By `Prepared::encode_in_pass`, all samples into one pass.
     Pass,
     /// By `Gatherer::encode`, with all operands in one buffer.
     OneBuffer,
@@ -39,7 +39,7 @@ const BATCH_SAMPLES: usize = 256;
 const BATCH_BYTES: usize = 1 << 24;
 
 /// Elements after each params slice and each output slice.
-const GAPS: [[u64; 2]; 5] = [[1, 0], [0, 1], [3, 2], [0, 0], [16, 64]];
+const GAPS: [[usize; 2]; 5] = [[1, 0], [0, 1], [3, 2], [0, 0], [16, 64]];
 
 /// The least number of canary bytes before an operand, and the number after it in its range.
 const ROOM: usize = 16;
@@ -115,7 +115,7 @@ fn check_batch(gpu: &Gpu, gatherer: &Gatherer, recording: Recording, samples: &[
             image.write_last(bytes);
         }
     }
-    let upload = || Buffers::upload(gpu, &images, recording == Recording::OneBuffer);
+    let upload = || Held::upload(gpu, &images, recording == Recording::OneBuffer);
     let buffers = upload();
     let others = (recording == Recording::Rebound).then(upload);
     let both = [&buffers, others.as_ref().unwrap_or(&buffers)];
@@ -131,7 +131,7 @@ fn check_buffers(
     recording: Recording,
     samples: &[Sample],
     images: &mut [Image; OPERANDS.len()],
-    buffers: &Buffers,
+    buffers: &Held,
 ) {
     let found = buffers.read_back(gpu, images);
     let [_, _, output, reports, _, masks, _, _] = images;
@@ -177,7 +177,7 @@ const OPERANDS: [&str; 8] = [
 
 /// The output's bytes, with gaps if it has any.
 fn output_bytes(sample: &Sample) -> usize {
-    usize::try_from(sample.plan.output_len()).unwrap() * sample.element_bytes
+    sample.plan.output_len() * sample.element_bytes
 }
 
 /// The index count for a sample: no index rows, one, some, all, or more than there are.
@@ -198,7 +198,7 @@ fn count_of(at: usize, sample: &Sample) -> u32 {
 
 /// The output byte ranges that this index count writes, one for each block.
 fn gathered_bytes(sample: &Sample, count: u32) -> impl Iterator<Item = Range<usize>> {
-    let row_bytes = usize::try_from(sample.plan.slice_len()).unwrap() * sample.element_bytes;
+    let row_bytes = sample.plan.slice_len() * sample.element_bytes;
     let case = &sample.case;
     let rows = case.op.index_count(&case.params_shape, &case.indices_shape);
     let block_bytes = rows * row_bytes;
@@ -211,12 +211,12 @@ fn gathered_bytes(sample: &Sample, count: u32) -> impl Iterator<Item = Range<usi
 }
 
 /// Each operand's buffer, and where its image starts there.
-struct Buffers {
+struct Held {
     of: [wgpu::Buffer; OPERANDS.len()],
     starts: [usize; OPERANDS.len()],
 }
 
-impl Buffers {
+impl Held {
     fn upload(gpu: &Gpu, images: &[Image; OPERANDS.len()], one: bool) -> Self {
         if !one {
             return Self {
@@ -279,8 +279,8 @@ fn bound<'b>(
     (at, sample): (usize, &Sample),
     recording: Recording,
     images: &[Image; OPERANDS.len()],
-    buffers: &'b Buffers,
-) -> GatherBuffers<'b> {
+    buffers: &'b Held,
+) -> Buffers<'b> {
     let range = |operand: usize, len: usize| {
         let start = (buffers.starts[operand] + images[operand].starts[at]) as u64;
         let end = (start + len as u64).next_multiple_of(4) + ROOM as u64;
@@ -322,7 +322,7 @@ fn record(
     recording: Recording,
     samples: &[Sample],
     images: &[Image; OPERANDS.len()],
-    [buffers, others]: [&Buffers; 2],
+    [buffers, others]: [&Held; 2],
 ) {
     let operands = |at: usize, sample: &Sample| bound((at, sample), recording, images, buffers);
     let prepare = |(at, sample): (usize, &Sample)| {
@@ -394,10 +394,7 @@ pub(crate) fn no_bad_row() -> [u8; REPORT_BYTES] {
 pub(crate) fn check_report(sample: &Sample, report: &[u8]) {
     let found = BadRows::from_report(&sample.plan, sample.index_kind, report).unwrap();
     let found = found.map(|bad_rows| (bad_rows.count, bad_rows.first.to_string()));
-    let expected = sample
-        .bad_index
-        .clone()
-        .map(|text| (sample.bad_row_count as u64, text));
+    let expected = (sample.bad_index.clone()).map(|text| (sample.bad_row_count, text));
     assert_eq!(found, expected, "the report of {sample}");
     if expected.is_none() {
         assert_eq!(report, no_bad_row(), "the report of {sample}");

@@ -183,7 +183,7 @@ pub(crate) fn check_shards(gpu: &Gpu, sample: &Sample, hash: &mut Hash) {
     let shards: Vec<_> = tables
         .iter()
         .zip(cuts.windows(2))
-        .map(|(table, cut)| ((cut[1] - cut[0]) as u64, range(table)))
+        .map(|(table, cut)| (cut[1] - cut[0], range(table)))
         .collect();
     let indices = flat(gpu, &sample.indices);
     let output = flat(gpu, vec![9_u8; sample.output.len()]);
@@ -221,13 +221,13 @@ pub(crate) fn check_large<T, I>(
     indices: &mut [I],
     bad: I,
 ) where
-    T: wgpu_gather::GatherElement + Default + PartialEq + std::fmt::Debug,
-    I: wgpu_gather::GatherIndex,
+    T: wgpu_gather::Element + Default + PartialEq + std::fmt::Debug,
+    I: wgpu_gather::Index,
 {
     let table = gpu.upload(params, plan.params_shape()).unwrap();
     let same = |indices: &[I]| {
         let found = gpu.gather(plan, &table, indices).wait();
-        let expected = plan.run(params, indices).map_err(GpuError::Run);
+        let expected = plan.gather(params, indices).map_err(GpuError::Run);
         // Too long to print.
         assert!(found == expected, "{plan}");
         found.is_ok()
@@ -300,9 +300,10 @@ fn wide_params(gpu: &'static Gpu) {
         bytes[usize::try_from(at - word).unwrap()] = mark;
         gpu.queue().write_buffer(&buffers[shard], word, &bytes);
     }
+    let row_count = usize::try_from(rows).unwrap();
     let shards = buffers
         .each_ref()
-        .map(|buffer| (SHARD_ROWS, buffer.slice(..)));
+        .map(|buffer| (row_count / 4, buffer.slice(..)));
 
     // Rows as an index into one dim, and as indices into dims of 5, 2^20 and 2^10.
     let inner = [1_u64 << 20, 1 << 10];
@@ -311,7 +312,6 @@ fn wide_params(gpu: &'static Gpu) {
         .iter()
         .flat_map(|row| [row >> 30, row >> 10 & (inner[0] - 1), row & (inner[1] - 1)]);
     let three = three.collect::<Vec<_>>();
-    let rows_usize = usize::try_from(rows).unwrap();
     let three_dims = [5, 1 << 20, 1 << 10];
     let nd = GatherNd::new().bad_indices(BadIndices::Error);
     // Along the last dim, in the first of 2^20 lines in each of 5 planes.
@@ -319,7 +319,7 @@ fn wide_params(gpu: &'static Gpu) {
     let elements = elements.plan(&three_dims, &[5, 1, 2]).unwrap();
     for (plan, indices, expected, bad_row) in [
         (
-            nd.plan(&[rows_usize], &[7, 1]).unwrap(),
+            nd.plan(&[row_count], &[7, 1]).unwrap(),
             [one, vec![rows]].concat(),
             vec![1, 2, 3, 4, 5, 6, 0],
             6,

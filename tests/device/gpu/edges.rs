@@ -172,7 +172,7 @@ fn check_one(gpu: &Gpu, (element_bytes, [batches, outer, slice_len], count): Cas
     let fill: Vec<u8> = (0xa1..).take(element_bytes).collect();
 
     let index_rows = index_bytes(index_kind, &indices);
-    let expected = plan.run_bytes(
+    let expected = plan.gather_bytes(
         ElementTypes::new(element_bytes as u64, index_kind),
         &params,
         &index_rows,
@@ -185,7 +185,7 @@ fn check_one(gpu: &Gpu, (element_bytes, [batches, outer, slice_len], count): Cas
             slice.copy_from_slice(&fill.repeat(slice_len));
         }
     }
-    let bad_rows = indices.iter().filter(|&index| is_bad(index)).count() as u64;
+    let bad_rows = indices.iter().filter(|&index| is_bad(index)).count();
     let first = indices.iter().position(is_bad);
     let found = run(
         gpu,
@@ -208,7 +208,7 @@ fn check_one(gpu: &Gpu, (element_bytes, [batches, outer, slice_len], count): Cas
     }
     let report = BadRows::from_report(&plan, index_kind, &report).unwrap();
     let report = report.map(|found| (found.count, found.first.row));
-    assert_eq!(report, first.map(|row| (bad_rows, row as u64)), "{name}");
+    assert_eq!(report, first.map(|row| (bad_rows, row)), "{name}");
 }
 
 const CANARY: u8 = 0x5c;
@@ -261,7 +261,7 @@ fn bad_rows(gpu: &'static Gpu) {
         for bad_row in sweep::some(0, 11, 0, 0..68) {
             let mut indices: Vec<u32> = (0..6).cycle().take(count).collect();
             indices[bad_row] = 96;
-            let error = plan.run(&params, &indices).unwrap_err();
+            let error = plan.gather(&params, &indices).unwrap_err();
             let found = gpu.gather(&plan, &table, &indices).wait();
             let name = format!("{slice_len} {count} {bad_row}");
             assert_eq!(found, Err(GpuError::Run(error)), "{name}");

@@ -3,8 +3,8 @@
 use libtest_mimic::Trial;
 use pollster::block_on;
 use wgpu_gather::{
-    BadIndices, BlockError, BlockQuantized, ElementTypes, Encoded, Encoding, Executor, Gather,
-    GatherBuffers, GatherError, GpuError, IndexKind, RunError, Tensor,
+    BadIndices, BlockQuantized, Buffers, ElementTypes, Encoded, Encoding, Executor, Gather,
+    GatherError, GpuError, IndexKind, PlanError, RunError, Tensor,
 };
 
 use crate::batch::read_back;
@@ -91,7 +91,7 @@ fn quantized(gpu: &'static Gpu) {
         case.check(&found.wait().unwrap());
 
         // Units of one value, as in `recorded`.
-        let output = gpu.zeros::<f32>(&[usize::try_from(case.plan.output_len()).unwrap() + 1]);
+        let output = gpu.zeros::<f32>(&[case.plan.output_len() + 1]);
         let (output, indices) = (output.unwrap(), flat(gpu, &case.indices));
         let output = output.buffer().unwrap();
         let types = ElementTypes::encoded(case.encoding, IndexKind::I64);
@@ -117,7 +117,7 @@ fn scales(gpu: &'static Gpu) {
     let slice = |tensor: &'_ Tensor<u8>| tensor.buffer().unwrap().clone();
     let [rows_buffer, scales_buffer, indices, output] =
         [&rows, &scales, &indices, &output].map(slice);
-    let refused = |of, add: &dyn Fn(GatherBuffers<'_>) -> Result<(), GatherError>| {
+    let refused = |of, add: &dyn Fn(Buffers<'_>) -> Result<(), GatherError>| {
         let types = ElementTypes::encoded(of, IndexKind::I32);
         let buffers = buffers_of(
             types,
@@ -125,7 +125,7 @@ fn scales(gpu: &'static Gpu) {
         );
         add(buffers).unwrap_err().to_string()
     };
-    let prepare = |buffers: GatherBuffers<'_>| gpu.gatherer().prepare(&plan, &buffers).map(drop);
+    let prepare = |buffers: Buffers<'_>| gpu.gatherer().prepare(&plan, &buffers).map(drop);
     let of = Encoding::BlockQuantized(quantized);
     assert_eq!(
         refused(of, &|buffers| prepare(buffers)),
@@ -191,7 +191,7 @@ fn overflow(gpu: &'static Gpu) {
     ];
     let plan = Gather::new().plan(&[2, 4], &[2]).unwrap();
     let table = Encoded::new(Encoding::RowWise8, table.concat());
-    let rows = plan.run_decoded(&table, &[0, 1]).unwrap();
+    let rows = plan.gather_encoded(&table, &[0, 1]).unwrap();
     assert_eq!(rows[..4], [1.0, f32::MAX, f32::INFINITY, f32::INFINITY]);
     assert!(rows[4..7].iter().all(|value| value.is_finite()));
     assert_eq!(rows[7], f32::NEG_INFINITY);
@@ -211,7 +211,7 @@ fn tiny_scales(gpu: &'static Gpu) {
     let plan = Gather::new().plan(&[5, 4], &[5]).unwrap();
     let table = Encoded::new(Encoding::RowWise8, table.concat());
     let indices = [0, 1, 2, 3, 4];
-    let values = plan.run_decoded(&table, &indices).unwrap();
+    let values = plan.gather_encoded(&table, &indices).unwrap();
     let fused =
         rows.map(|(scale, bias)| [3.0, 251.0, 253.0, 255.0].map(|q| scale.mul_add(q, bias)));
     for (values, fused) in values.chunks(4).zip(fused) {
@@ -266,8 +266,8 @@ fn shapes(gpu: &'static Gpu) {
     };
     let table = upload(&[5, 64]).unwrap();
     assert_eq!(
-        (table.shape(), table.encoding()),
-        (&[5, 64][..], Encoding::Q4_0)
+        (table.rows().shape(), table.encoding()),
+        (&[5, 36][..], Encoding::Q4_0)
     );
     let gather = |params_shape: &[usize]| {
         let plan = Gather::new().bad_indices(BadIndices::Fill);
@@ -304,14 +304,18 @@ fn shapes(gpu: &'static Gpu) {
     ] {
         assert_eq!(upload(shape).unwrap_err().to_string(), text, "{shape:?}");
     }
+    let cut = Encoded::new(Encoding::Q4_0, gpu.zeros(&[5, 35]).unwrap());
+    let error = gpu.gather(Gather::new(), &cut, &[0]).wait().unwrap_err();
+    let text = "the bytes of a row must be whole blocks of Q4_0, of 32 values each, found 35";
+    assert_eq!(error.to_string(), text);
     let plan = Gather::new().axis(1).plan(&[5, 64], &[2]).unwrap();
     let request = gpu.gather(&plan, &table, &[0, 1]);
-    let Err(GpuError::Run(RunError::Block(error))) = request.wait() else {
+    let Err(GpuError::Run(RunError::Plan(error))) = request.wait() else {
         panic!("slices of one value are refused");
     };
     let is_of_slices = matches!(
         error,
-        BlockError::Cut {
+        PlanError::CutBlock {
             part: "slices",
             found: 1,
             ..
@@ -320,7 +324,7 @@ fn shapes(gpu: &'static Gpu) {
     assert!(is_of_slices, "{error:?}");
     let types = ElementTypes::encoded(Encoding::Q4_0, IndexKind::U32);
     let refused = gpu.gatherer().warm_up(&plan, types);
-    assert_eq!(refused, Err(GatherError::Block(error.clone())));
+    assert_eq!(refused, Err(GatherError::Plan(error.clone())));
     let limits = plan.required_limits(types, &gpu.device().limits());
-    assert_eq!(limits.err(), Some(GatherError::Block(error)));
+    assert_eq!(limits.err(), Some(GatherError::Plan(error)));
 }

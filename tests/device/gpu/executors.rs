@@ -125,7 +125,7 @@ fn zero_bytes_on_both(gpu: &'static Gpu) {
         assert_eq!(error.to_string(), text, "{executor}");
     }
     assert_eq!(
-        plan.run(&params, &[1, 2]),
+        plan.gather(&params, &[1, 2]),
         Ok(vec![Weight(6.0), Weight(1.0)])
     );
 }

@@ -108,7 +108,7 @@ fn check(gpu: &Gpu, slice_bytes: usize, outer: usize, rows: usize, counts: &[usi
     let indices: Vec<u32> = (0..5).cycle().take(rows).collect();
     let zero = Gather::new().axis(1).bad_indices(BadIndices::Fill);
     let zero = zero.plan(&[outer, 4, slice_bytes], &[rows]).unwrap();
-    let whole = zero.run(&params, &indices).unwrap();
+    let whole = zero.gather(&params, &indices).unwrap();
 
     let in_words = |len: usize| len.next_multiple_of(4);
     let mut params_bytes = params.clone();
@@ -148,7 +148,7 @@ fn check(gpu: &Gpu, slice_bytes: usize, outer: usize, rows: usize, counts: &[usi
             if reports {
                 let found = BadRows::from_report(&plan, IndexKind::U32, &report).unwrap();
                 let found = found.map(|found| (found.count, found.first.row));
-                let expected = (gathered >= 5).then_some((gathered as u64 / 5, 4));
+                let expected = (gathered >= 5).then_some((gathered / 5, 4));
                 assert_eq!(found, expected, "{name}");
             }
         }

@@ -266,7 +266,7 @@ fn report_with_zero(gpu: &'static Gpu) {
 
 /// The report when gathering `f32` by `i32`.
 fn report_of(gpu: &Gpu, plan: &GatherPlan, indices: &[i32]) -> Option<BadRows> {
-    let params = vec![1.0_f32; usize::try_from(plan.params_len()).unwrap()];
+    let params = vec![1.0_f32; plan.params_len()];
     let output = vec![0.0_f32; plan.output_shape().iter().product()];
     let (params, indices) = (flat(gpu, &params), flat(gpu, indices));
     let (output, report) = (flat(gpu, &output), flat(gpu, &[9_u8; REPORT_BYTES]));

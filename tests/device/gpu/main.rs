@@ -38,7 +38,7 @@ use std::process::ExitCode;
 use libtest_mimic::Trial;
 use testkit::device::{self, Arguments};
 use testkit::gpu::Gpu;
-use wgpu_gather::{GatherElement, Tensor};
+use wgpu_gather::{Element, Tensor};
 
 fn main() -> ExitCode {
     let mut trials = to_host::trials();
@@ -81,7 +81,7 @@ fn trial(name: impl Into<String>, run: impl FnOnce(&'static Gpu) + Send + 'stati
 }
 
 /// A tensor of one dim.
-fn flat<'e, T: GatherElement>(gpu: &Gpu, elements: impl Into<Cow<'e, [T]>>) -> Tensor<T> {
+fn flat<'e, T: Element>(gpu: &Gpu, elements: impl Into<Cow<'e, [T]>>) -> Tensor<T> {
     let elements = elements.into();
     let len = elements.len();
     gpu.upload(elements, &[len]).unwrap()

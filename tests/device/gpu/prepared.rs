@@ -2,8 +2,8 @@
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
-    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, GatherPlan, Gatherer,
-    IndexKind, PreparedGather, Tensor, wgpu,
+    BadIndices, BadRows, Buffers, ElementTypes, Gather, GatherError, GatherPlan, Gatherer,
+    IndexKind, Prepared, Tensor, wgpu,
 };
 
 use crate::batch::REPORT_BYTES;
@@ -50,7 +50,7 @@ impl Lookup {
         }
     }
 
-    fn buffers(&self) -> GatherBuffers<'_> {
+    fn buffers(&self) -> Buffers<'_> {
         let buffers = buffers_of(
             ElementTypes::of::<u32, i32>(),
             [
@@ -71,7 +71,7 @@ impl Lookup {
             .write_buffer(self.indices.buffer().unwrap(), 0, bytes);
     }
 
-    fn bad_rows(&self, prepared: &PreparedGather) -> Option<BadRows> {
+    fn bad_rows(&self, prepared: &Prepared) -> Option<BadRows> {
         let report = self.report.download_blocking().unwrap();
         let bad_rows = prepared.bad_rows(&report);
         let by_parts = BadRows::from_report(&self.plan, IndexKind::I32, &report);
@@ -90,7 +90,7 @@ fn new_indices(gpu: &'static Gpu) {
         let indices: Vec<i32> = (0..37).map(|n| (n * 101 + round) % 1000).collect();
         lookup.write_indices(gpu, &indices);
         gpu.submit(|encoder| prepared.encode(encoder));
-        let expected = lookup.plan.run(&lookup.params, &indices).unwrap();
+        let expected = lookup.plan.gather(&lookup.params, &indices).unwrap();
         assert_eq!(lookup.output.download_blocking().unwrap(), expected);
         assert!(lookup.bad_rows(&prepared).is_none());
 
@@ -98,7 +98,7 @@ fn new_indices(gpu: &'static Gpu) {
         lookup.write_indices(gpu, &[1000 + round; INDICES]);
         gpu.submit(|encoder| prepared.encode(encoder));
         let bad_rows = lookup.bad_rows(&prepared).unwrap();
-        assert_eq!(bad_rows.count, INDICES as u64);
+        assert_eq!(bad_rows.count, INDICES);
         let text = format!("indices[0] = {} is not in [0, 1000)", 1000 + round);
         assert_eq!(bad_rows.first.to_string(), text);
         assert_eq!(lookup.output.download_blocking().unwrap(), [0; 5 * INDICES]);
@@ -247,7 +247,7 @@ fn pipeline_cache(_: &'static Gpu) {
     gpu.submit(|encoder| prepare(cache).unwrap().encode(encoder));
     assert_eq!(
         lookup.output.download_blocking().unwrap(),
-        lookup.plan.run(&lookup.params, &[0; INDICES]).unwrap()
+        lookup.plan.gather(&lookup.params, &[0; INDICES]).unwrap()
     );
     let refused = prepare(others);
     assert!(

@@ -2,8 +2,8 @@
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
-    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, GatherPlan, IndexKind,
-    Tensor, wgpu,
+    BadIndices, BadRows, Buffers, ElementTypes, Gather, GatherError, GatherPlan, IndexKind, Tensor,
+    wgpu,
 };
 
 use crate::batch::{REPORT_BYTES, no_bad_row, read_back};
@@ -58,7 +58,7 @@ impl Work {
         encoder
     }
 
-    fn buffers(&self) -> GatherBuffers<'_> {
+    fn buffers(&self) -> Buffers<'_> {
         buffers_of(
             ElementTypes::of::<u32, i32>(),
             [
@@ -70,7 +70,7 @@ impl Work {
         .report(self.report.slice(..))
     }
 
-    fn bad_rows(&self, gpu: &Gpu) -> Option<(u64, u64)> {
+    fn bad_rows(&self, gpu: &Gpu) -> Option<(usize, usize)> {
         let [report] = read_back(gpu, [&self.report]);
         let found = BadRows::from_report(&self.plan, IndexKind::I32, &report).unwrap();
         found.map(|found| (found.count, found.first.row))
@@ -139,7 +139,7 @@ fn share_counter(_: &'static Gpu) {
         for bad in [0..0, 0..1, count - 1..count, count / 2..count, 0..count] {
             let mut indices: Vec<i32> = (0..3).cycle().take(count).collect();
             indices[bad.clone()].fill(3);
-            let expected = (!bad.is_empty()).then_some((bad.len() as u64, bad.start as u64));
+            let expected = (!bad.is_empty()).then_some((bad.len(), bad.start));
             works.push((Work::new(&gpu, &indices), expected));
         }
     }

@@ -2,13 +2,13 @@
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
-    BadIndices, Executor, Gather, GatherError, GatherIndex, GatherPlan, GpuError, Operand, Reduce,
+    BadIndices, Executor, Gather, GatherError, GatherPlan, GpuError, Index, Operand, Reduce,
     RunError, Tensor,
 };
 
 use crate::{flat, trial};
 use testkit::gpu::Gpu;
-use testkit::scatter::{Number, Scatters, check_recorded};
+use testkit::scatter::{Number, Scatters, Told, check_recorded};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -23,18 +23,20 @@ pub(crate) fn trials() -> Vec<Trial> {
 struct OnGpu<'a>(&'a Gpu);
 
 impl Scatters for OnGpu<'_> {
-    fn run<T: Number, I: GatherIndex>(
+    fn run<T: Number, I: Index>(
         &self,
         plan: &GatherPlan,
-        reduce: Option<Reduce>,
+        told: Told,
         updates: &[T],
         indices: &[I],
         target: &mut [T],
     ) -> Option<Result<(), RunError>> {
         let updates = flat(self.0, updates);
         let mut on_gpu = self.0.upload(&*target, plan.params_shape()).unwrap();
-        let request = self.0.scatter(plan, &updates, indices, &mut on_gpu);
-        let found = match reduce {
+        let request = self
+            .0
+            .scatter(told.with(plan), &updates, indices, &mut on_gpu);
+        let found = match told.reduce {
             Some(reduce) => request.reduce(reduce).wait(),
             None => request.wait(),
         };
@@ -78,9 +80,9 @@ fn requests(gpu: &'static Gpu) {
         });
         assert_eq!(table.download_blocking().unwrap(), [9, -9, 3, -9, 7, 8]);
         // One update for all rows.
-        let plan = Gather::new().plan(&[3, 2], &[3]).unwrap().with_one_update();
+        let plan = Gather::new().plan(&[3, 2], &[3]).unwrap();
         let ones = executor.upload(&[1, 100], &[2]).unwrap();
-        let request = executor.scatter(&plan, &ones, &[2_u16, 0, 2], &mut table);
+        let request = executor.scatter(plan.one_update(), &ones, &[2_u16, 0, 2], &mut table);
         request.reduce(Reduce::Add).wait().unwrap();
         assert_eq!(table.download_blocking().unwrap(), [10, 91, 3, -9, 9, 208]);
     }

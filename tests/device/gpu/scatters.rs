@@ -2,8 +2,8 @@
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
-    BadIndices, ElementTypes, GatherPlan, Gatherer, IndexKind, Reduce, ScatterBuffers,
-    ScatterRanges, wgpu,
+    BadIndices, Buffers, ElementTypes, GatherPlan, Gatherer, IndexKind, Reduce, ScatterRanges,
+    With, wgpu,
 };
 
 use crate::batch::{
@@ -16,7 +16,7 @@ use testkit::gpu::Gpu;
 use testkit::indices::Hash;
 use testkit::oracle::{Case, Op};
 use testkit::samples::{POLICIES, Sample, pattern};
-use testkit::scatter::Number;
+use testkit::scatter::{Number, Told};
 use testkit::sweep;
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -202,6 +202,8 @@ struct Scatter {
     sample: Sample,
     plan: GatherPlan,
     reduction: Option<(Reduce, Of)>,
+    is_unique: bool,
+    one_update: bool,
     updates: Vec<u8>,
     target: Vec<u8>,
     expected: Vec<u8>,
@@ -280,14 +282,14 @@ fn scatters(sample: &Sample, way: Way, number: usize) -> Vec<Scatter> {
 impl Scatter {
     fn new(sample: &Sample, way: Way, reduction: Option<(Reduce, Of)>, number: usize) -> Self {
         let case = &sample.case;
-        let slice_len = usize::try_from(sample.plan.slice_len()).unwrap();
+        let slice_len = sample.plan.slice_len();
         let gaps = match way {
             Way::Gaps => GAPS[number / 5 % GAPS.len()],
             _ => [0, 0],
         };
         let strides = gaps.map(|gap| slice_len + gap);
-        let plan = sample.plan.with_params_stride(strides[0] as u64).unwrap();
-        let mut plan = plan.with_output_stride(strides[1] as u64).unwrap();
+        let plan = sample.plan.with_params_stride(strides[0]).unwrap();
+        let plan = plan.with_output_stride(strides[1]).unwrap();
         let answer = match case.replaced_by(plan.bad_indices()) {
             Some(replaced) => replaced.answer(),
             None => case.answer(),
@@ -295,13 +297,8 @@ impl Scatter {
         let mut places: Vec<_> = answer.elements.iter().flatten().collect();
         places.sort_unstable();
         // Every other scatter with unique rows promises them.
-        if places.is_sorted_by(|a, b| a < b) && number.is_multiple_of(2) {
-            plan = plan.with_unique_indices();
-        }
+        let is_unique = places.is_sorted_by(|a, b| a < b) && number.is_multiple_of(2);
         let one_update = number % 7 == 3;
-        if one_update {
-            plan = plan.with_one_update();
-        }
         let width = sample.element_bytes;
         let in_gaps = |at: usize, stride: usize| match slice_len {
             0 => 0,
@@ -318,12 +315,10 @@ impl Scatter {
         };
         let updates_len = match one_update {
             true => slice_len,
-            false => usize::try_from(plan.output_len()).unwrap(),
+            false => plan.output_len(),
         };
-        let (updates, target): (Vec<u8>, Vec<u8>) = (
-            bytes(updates_len, 1000),
-            bytes(usize::try_from(plan.params_len()).unwrap(), 0),
-        );
+        let (updates, target): (Vec<u8>, Vec<u8>) =
+            (bytes(updates_len, 1000), bytes(plan.params_len(), 0));
         let index_rows = case.op.index_count(&case.params_shape, &case.indices_shape);
         let count = match way {
             Way::Counted => {
@@ -386,6 +381,8 @@ impl Scatter {
             plan,
             has_report,
             reduction,
+            is_unique,
+            one_update,
             updates,
             target,
             expected,
@@ -399,12 +396,11 @@ impl Scatter {
     fn refused(&self, way: Way) -> Option<&'static str> {
         let case = &self.sample.case;
         if case.has_no_scatter() {
-            return Some("Scatter");
+            return Some("Plan");
         }
         let index_rows = case.op.index_count(&case.params_shape, &case.indices_shape);
-        let promises = self.plan != self.plan.with_unique_indices();
         let has_rows = self.plan.output_len() > 0 && self.plan.params_len() > 0;
-        let sorts = promises && index_rows > 1 && has_rows;
+        let sorts = !self.is_unique && index_rows > 1 && has_rows;
         match self.reduction? {
             (Reduce::Mul, Of::F32) => Some("UnsupportedReduce"),
             (Reduce::Mul, _) | (_, Of::F32) if sorts => {
@@ -426,14 +422,23 @@ impl Scatter {
             updates,
         };
         let report = upload(gpu, &[0; REPORT_BYTES]);
-        let buffers = self.reduces(ScatterBuffers::new(self.sample.types(), ranges));
+        let buffers = self.reduces(Buffers::scatter(self.sample.types(), ranges));
         let buffers = buffers.report(report.slice(..));
-        let error = gatherer.prepare_scatter(&self.plan, &buffers).map(drop);
+        let error = gatherer.prepare(self.with(), &buffers).map(drop);
         let name = format!("{:?}", error.unwrap_err());
         assert!(name.starts_with(expected), "{name} of {}", self.sample);
     }
 
-    fn reduces<'a>(&self, buffers: ScatterBuffers<'a>) -> ScatterBuffers<'a> {
+    fn with(&self) -> With<'_, Reduce> {
+        let told = Told {
+            reduce: None,
+            unique: self.is_unique,
+            one_update: self.one_update,
+        };
+        told.with(&self.plan)
+    }
+
+    fn reduces<'a>(&self, buffers: Buffers<'a, Reduce>) -> Buffers<'a, Reduce> {
         match self.reduction {
             None => buffers,
             Some((reduce, Of::I32)) => buffers.reduce::<i32>(reduce),
@@ -476,7 +481,7 @@ const OPERANDS: [&str; 6] = [
     "mask",
 ];
 
-type Buffers = [(wgpu::Buffer, usize); OPERANDS.len()];
+type Held = [(wgpu::Buffer, usize); OPERANDS.len()];
 
 fn check_batch(gpu: &Gpu, gatherer: &Gatherer, way: Way, batch: &[Scatter]) {
     let alignment = gpu.device().limits().min_storage_buffer_offset_alignment;
@@ -527,7 +532,7 @@ fn check_batch(gpu: &Gpu, gatherer: &Gatherer, way: Way, batch: &[Scatter]) {
 }
 
 /// The images' buffers, and each image's offset in its buffer.
-fn uploaded(gpu: &Gpu, way: Way, images: &[Image; OPERANDS.len()]) -> Buffers {
+fn uploaded(gpu: &Gpu, way: Way, images: &[Image; OPERANDS.len()]) -> Held {
     if way != Way::OneBuffer {
         return images
             .each_ref()
@@ -549,7 +554,7 @@ fn record(
     way: Way,
     batch: &[Scatter],
     images: &[Image; OPERANDS.len()],
-    [buffers, others]: [&Buffers; 2],
+    [buffers, others]: [&Held; 2],
 ) {
     let mut encoder = gpu.device().create_command_encoder(&Default::default());
     let mut prepared = Vec::new();
@@ -558,11 +563,11 @@ fn record(
             let of = &scatter.sample;
             match way {
                 Way::Prepared | Way::Pass => {
-                    let of = gatherer.prepare_scatter(&scatter.plan, operands);
+                    let of = gatherer.prepare(scatter.with(), operands);
                     prepared.push(of.unwrap_or_else(|error| panic!("{}: {error}", scatter.sample)));
                 }
                 Way::Rebound => {
-                    let mut first = gatherer.prepare_scatter(&scatter.plan, operands).unwrap();
+                    let mut first = gatherer.prepare(scatter.with(), operands).unwrap();
                     first.encode(&mut encoder);
                     with_buffers(scatter, at, way, images, others, &mut |others| {
                         assert_eq!(first.rebind(others), Ok(()), "{of}");
@@ -570,7 +575,7 @@ fn record(
                     first.encode(&mut encoder);
                 }
                 _ => {
-                    let done = gatherer.encode_scatter(&mut encoder, &scatter.plan, operands);
+                    let done = gatherer.encode(&mut encoder, scatter.with(), operands);
                     assert_eq!(done, Ok(()), "{of}");
                 }
             }
@@ -599,8 +604,8 @@ fn with_buffers(
     at: usize,
     way: Way,
     images: &[Image; OPERANDS.len()],
-    buffers: &Buffers,
-    run: &mut dyn FnMut(&ScatterBuffers<'_>),
+    buffers: &Held,
+    run: &mut dyn FnMut(&Buffers<'_, Reduce>),
 ) {
     let part = |operand: usize, first: usize, len: usize| {
         let (buffer, start) = &buffers[operand];
@@ -614,13 +619,13 @@ fn with_buffers(
     );
     let types: ElementTypes = scatter.sample.types();
     let width = scatter.sample.element_bytes;
-    let slice_bytes = usize::try_from(scatter.plan.slice_len()).unwrap() * width;
+    let slice_bytes = scatter.plan.slice_len() * width;
     let mut first = 0;
     let shard = |rows: usize| {
         let row = scatter.stride * width;
         let bytes = rows.saturating_sub(1) * row + if rows > 0 { slice_bytes } else { 0 };
         first += rows * row;
-        (rows as u64, part(0, first - rows * row, bytes))
+        (rows, part(0, first - rows * row, bytes))
     };
     let shards: Vec<_> = match way {
         Way::Shards => scatter.shards().map(shard).into(),
@@ -629,7 +634,7 @@ fn with_buffers(
     let mut operands = match way {
         Way::Shards => {
             let target = &shards[..];
-            ScatterBuffers::of_shards(
+            Buffers::scatter_shards(
                 types,
                 ScatterRanges {
                     target,
@@ -640,7 +645,7 @@ fn with_buffers(
         }
         _ => {
             let target = whole(0, &scatter.target);
-            ScatterBuffers::new(
+            Buffers::scatter(
                 types,
                 ScatterRanges {
                     target,
@@ -668,7 +673,7 @@ fn check_buffers(
     gpu: &Gpu,
     batch: &[Scatter],
     images: &mut [Image; OPERANDS.len()],
-    buffers: &Buffers,
+    buffers: &Held,
 ) {
     let found = read_back(gpu, buffers.each_ref().map(|(buffer, _)| buffer));
     let mut of_images = buffers.iter().zip(&*images);
@@ -686,7 +691,7 @@ fn check_buffers(
         let report = &found[3][reports.starts[at]..][..REPORT_BYTES];
         if scatter.has_report {
             // A count of fewer index rows has fewer bad ones.
-            if u64::from(scatter.count) >= sample.plan.index_row_count() {
+            if scatter.count as usize >= sample.plan.index_row_count() {
                 check_report(&scatter.sample, report);
             }
             reports.write(at, report);

@@ -41,9 +41,8 @@ fn filled_shards(gpu: &'static Gpu) {
         let indices: Vec<i32> = [3, 0, 4, -1, 1].into_iter().cycle().take(count).collect();
         for rows in [0..2, 2..4, 2..2, 0..4] {
             let shard = plan.shard(rows.clone()).unwrap();
-            let params: Vec<u64> = (rows.start..rows.end)
-                .flat_map(|row| vec![10 + row; slice_len])
-                .collect();
+            let held = [10_u64, 11, 12, 13][rows.clone()].iter();
+            let params: Vec<u64> = held.flat_map(|&row| vec![row; slice_len]).collect();
             let expected = run_filled(&shard, &params, &indices, u64::MAX - 7).unwrap();
             let shape = params_shape(&shard, params.len());
             let table = gpu.upload(&params, &shape).unwrap();
@@ -65,7 +64,7 @@ fn filled_shards(gpu: &'static Gpu) {
 
 /// Params has more rows than a `u32` counts. A shard holds its first four rows, or its last four.
 fn clamped_beyond_32_bits(gpu: &'static Gpu) {
-    let rows = 1_u64 << 40;
+    let rows = 1_usize << 40;
     for negative_indices in [NegativeIndices::Invalid, NegativeIndices::FromEnd] {
         let plan = Gather::new()
             .bad_indices(BadIndices::Clamp)
@@ -77,14 +76,14 @@ fn clamped_beyond_32_bits(gpu: &'static Gpu) {
         for held in [0..4, rows - 4..rows] {
             let shard = plan.shard(held).unwrap();
             let params: Vec<u32> = (1..=12).collect();
-            let expected = shard.run(&params, &indices).unwrap();
+            let expected = shard.gather(&params, &indices).unwrap();
             let table = flat(gpu, &params);
             let clamped = gpu.gather(&shard, &table, &indices).wait();
             assert_eq!(clamped, Ok(expected), "{shard}");
         }
         // Worked out by hand: 1 for each index that selects one of the first four rows after clamping.
         let shard = plan.shard(0..4).unwrap();
-        let found = shard.run(&[1_u8; 12], &indices).unwrap();
+        let found = shard.gather(&[1_u8; 12], &indices).unwrap();
         let selected: Vec<u8> = found.chunks(3).map(|slice| slice[0]).collect();
         let from_end = negative_indices == NegativeIndices::FromEnd;
         assert_eq!(selected, [1, 1, 0, 0, 0, u8::from(!from_end), 1]);

@@ -9,8 +9,8 @@ use std::thread::{self, Thread};
 use bytemuck::Pod;
 use libtest_mimic::Trial;
 use wgpu_gather::{
-    BadIndices, Executor, Gather, GatherError, GatherIndex, GatherNd, Gatherer, GpuError,
-    IndexKind, Operand, PreparedGather, RunError, Tensor, wgpu,
+    BadIndices, Executor, Gather, GatherError, GatherNd, Gatherer, GpuError, Index, IndexKind,
+    Operand, Prepared, RunError, Tensor, wgpu,
 };
 
 use crate::{flat, trial};
@@ -53,7 +53,7 @@ const _: () = {
     const fn is_send_and_sync<T: Send + Sync>() {}
     is_send_and_sync::<Gpu>();
     is_send_and_sync::<Gatherer>();
-    is_send_and_sync::<PreparedGather>();
+    is_send_and_sync::<Prepared>();
     is_send_and_sync::<Tensor<u8>>();
     is_send_and_sync::<Executor>();
 };
@@ -84,7 +84,7 @@ fn to_tables(gpu: &'static Gpu) {
     }
 }
 
-fn check_to_table<T: Pod + Send + Sync, I: Pod + GatherIndex>(gpu: &Gpu, sample: &Sample) {
+fn check_to_table<T: Pod + Send + Sync, I: Pod + Index>(gpu: &Gpu, sample: &Sample) {
     let params: Vec<T> = bytemuck::pod_collect_to_vec(&sample.params);
     let indices: Vec<I> = bytemuck::pod_collect_to_vec(&sample.indices);
     let table = gpu.upload(&params, sample.plan.params_shape()).unwrap();
@@ -128,7 +128,7 @@ fn chained(gpu: &'static Gpu) {
         let plan = Gather::new().axis(axis).bad_indices(BadIndices::Error);
         let plan = plan.plan(table.shape(), indices.shape()).unwrap();
         indices = gpu.gather(&plan, &table, &indices).on_gpu().wait().unwrap();
-        on_host = plan.run(elements, &on_host).unwrap();
+        on_host = plan.gather(elements, &on_host).unwrap();
         assert_eq!(indices.download_blocking().as_ref(), Ok(&on_host));
     }
     assert_eq!(indices.shape(), [2, 3, 4]);
@@ -197,7 +197,7 @@ fn long_slices(gpu: &'static Gpu) {
         let plan = plan.plan(&[3, slice_len], &[4]).unwrap();
         let params: Vec<u32> = (1..).take(3 * slice_len).collect();
         let table = gpu.upload(&params, plan.params_shape()).unwrap();
-        let expected = plan.run(&params, &[2, 3, 0, 2]);
+        let expected = plan.gather(&params, &[2, 3, 0, 2]);
         let output = gpu.gather(&plan, &table, &[2, 3, 0, 2]).wait();
         assert!(output.unwrap() == expected.unwrap(), "{slice_len}");
     }
@@ -218,12 +218,12 @@ fn one_table(gpu: &'static Gpu) {
     for row in 0..35_u32 {
         let plan = GatherNd::new().plan(&[5, 7, 3], &[2, 2]).unwrap();
         let indices = [row / 7, row % 7, 0, 0];
-        let expected = plan.run(&params, &indices).unwrap();
+        let expected = plan.gather(&params, &indices).unwrap();
         assert_eq!(gpu.gather(&plan, &table, &indices).wait(), Ok(expected));
     }
     let table = table.with_shape(&[15, 7]).unwrap();
     let plan = Gather::new().axis(-1).plan(&[15, 7], &[3]).unwrap();
-    let expected = plan.run(&params, &[6_i64, 0, 3]).unwrap();
+    let expected = plan.gather(&params, &[6_i64, 0, 3]).unwrap();
     assert_eq!(
         gpu.gather(&plan, &table, &[6_i64, 0, 3]).wait(),
         Ok(expected)

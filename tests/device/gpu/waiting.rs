@@ -9,9 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use libtest_mimic::Trial;
-use wgpu_gather::{
-    ElementTypes, Gather, GatherError, GatherPlan, Gatherer, PreparedGather, Tensor,
-};
+use wgpu_gather::{ElementTypes, Gather, GatherError, GatherPlan, Gatherer, Prepared, Tensor};
 
 use crate::to_host::block_on;
 use crate::{flat, trial};
@@ -36,7 +34,7 @@ struct Work<T> {
     output: Tensor<T>,
 }
 
-impl<T: wgpu_gather::GatherElement + Default> Work<T> {
+impl<T: wgpu_gather::Element + Default> Work<T> {
     fn new(gpu: &Gpu, params: [T; 3]) -> Self {
         Self {
             plan: Gather::new().plan(&[3], &[2]).unwrap(),
@@ -46,7 +44,7 @@ impl<T: wgpu_gather::GatherElement + Default> Work<T> {
         }
     }
 
-    fn prepare(&self, gatherer: &Gatherer) -> Result<PreparedGather, GatherError> {
+    fn prepare(&self, gatherer: &Gatherer) -> Result<Prepared, GatherError> {
         let buffers = buffers_of(
             ElementTypes::of::<T, u32>(),
             [
@@ -58,7 +56,7 @@ impl<T: wgpu_gather::GatherElement + Default> Work<T> {
         gatherer.prepare(&self.plan, &buffers)
     }
 
-    fn run(&self, gpu: &Gpu, prepared: &PreparedGather) -> Vec<T> {
+    fn run(&self, gpu: &Gpu, prepared: &Prepared) -> Vec<T> {
         gpu.submit(|encoder| prepared.encode(encoder));
         self.output.download_blocking().unwrap()
     }

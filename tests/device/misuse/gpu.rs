@@ -66,7 +66,7 @@ fn wrong_lengths_give_the_error_of_the_cpu() {
         assert_eq!(error.to_string(), text);
         assert_eq!(
             error,
-            GpuError::Run(plan.run(&params, &indices).unwrap_err())
+            GpuError::Run(plan.gather(&params, &indices).unwrap_err())
         );
     }
     let empty = Gather::new().plan(&[10], &[0]).unwrap().shard(1..10);

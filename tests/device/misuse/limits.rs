@@ -2,7 +2,7 @@
 
 use testkit::gpu::buffers_of;
 use wgpu_gather::{
-    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, GatherNd, GatherPlan,
+    BadIndices, BadRows, Buffers, ElementTypes, Gather, GatherError, GatherNd, GatherPlan,
     IndexKind, wgpu,
 };
 
@@ -118,7 +118,7 @@ fn more_workgroups_than_the_device_dispatches_are_cut() {
 }
 
 /// Params, indices and output for gathering `f32` by `i32`.
-fn operands([params, indices, output]: &[wgpu::Buffer; 3]) -> GatherBuffers<'_> {
+fn operands([params, indices, output]: &[wgpu::Buffer; 3]) -> Buffers<'_> {
     f32s([params.slice(..), indices.slice(..), output.slice(..)])
 }
 

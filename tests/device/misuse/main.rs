@@ -19,8 +19,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use testkit::gpu::{buffers_of, buffers_of_shards, noop_adapter};
 use wgpu_gather::{
-    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, GatherPlan, Gatherer,
-    Operand, PreparedGather, wgpu,
+    BadIndices, BadRows, Buffers, ElementTypes, Gather, GatherError, GatherPlan, Gatherer, Operand,
+    Prepared, wgpu,
 };
 
 /// The one usage that an operand needs.
@@ -91,19 +91,19 @@ impl App {
     }
 
     /// Submits a prepared gather.
-    fn submit(&self, gather: &PreparedGather) {
+    fn submit(&self, gather: &Prepared) {
         let mut encoder = self.encoder();
         gather.encode(&mut encoder);
         self.queue.submit([encoder.finish()]);
     }
 
-    fn encode(&self, plan: &GatherPlan, buffers: &GatherBuffers<'_>) -> Recorded {
+    fn encode(&self, plan: &GatherPlan, buffers: &Buffers<'_>) -> Recorded {
         let mut encoder = self.encoder();
         let result = self.gatherer.encode(&mut encoder, plan, buffers);
         Recorded { encoder, result }
     }
 
-    fn record(&self, plan: &GatherPlan, buffers: &GatherBuffers<'_>) -> Recorded {
+    fn record(&self, plan: &GatherPlan, buffers: &Buffers<'_>) -> Recorded {
         let mut encoder = self.encoder();
         let mut pass = encoder.begin_compute_pass(&Default::default());
         let result = self.gatherer.prepare(plan, buffers);
@@ -114,7 +114,7 @@ impl App {
 
     /// Both ways of recording succeed, and what they record can be submitted.
     #[track_caller]
-    fn assert_accepted(&self, plan: &GatherPlan, buffers: &GatherBuffers<'_>) {
+    fn assert_accepted(&self, plan: &GatherPlan, buffers: &Buffers<'_>) {
         for recorded in [self.encode(plan, buffers), self.record(plan, buffers)] {
             assert_eq!(recorded.result, Ok(()), "{plan}");
             self.queue.submit([recorded.encoder.finish()]);
@@ -127,7 +127,7 @@ impl App {
     fn assert_refused(
         &self,
         plan: &GatherPlan,
-        buffers: &GatherBuffers<'_>,
+        buffers: &Buffers<'_>,
         of: &[&wgpu::Buffer],
         text: &str,
     ) {
@@ -170,7 +170,7 @@ fn adapter() -> wgpu::Adapter {
 }
 
 /// Params, indices and output in these ranges, for gathering `f32` by `i32`.
-fn f32s(ranges: [wgpu::BufferSlice<'_>; 3]) -> GatherBuffers<'_> {
+fn f32s(ranges: [wgpu::BufferSlice<'_>; 3]) -> Buffers<'_> {
     buffers_of(ElementTypes::of::<f32, i32>(), ranges)
 }
 
@@ -239,31 +239,27 @@ impl Set {
         Self::OPERANDS.map(|operand| self.of(operand))
     }
 
-    fn without_report(&self) -> GatherBuffers<'_> {
+    fn without_report(&self) -> Buffers<'_> {
         self.of_types(ElementTypes::of::<f32, i32>())
     }
 
-    fn of_types(&self, types: ElementTypes) -> GatherBuffers<'_> {
+    fn of_types(&self, types: ElementTypes) -> Buffers<'_> {
         let buffers = [&self.params, &self.indices, &self.output];
         buffers_of(types, buffers.map(|buffer| buffer.slice(..)))
     }
 
     /// As `without_report`, but with params in these shards.
-    fn of_shards<'a>(&'a self, shards: &'a [(u64, wgpu::BufferSlice<'a>)]) -> GatherBuffers<'a> {
+    fn of_shards<'a>(&'a self, shards: &'a [(usize, wgpu::BufferSlice<'a>)]) -> Buffers<'a> {
         let others = [self.indices.slice(..), self.output.slice(..)];
         buffers_of_shards(ElementTypes::of::<f32, i32>(), shards, others)
     }
 
-    fn bound(&self) -> GatherBuffers<'_> {
+    fn bound(&self) -> Buffers<'_> {
         self.without_report().report(self.report.slice(..))
     }
 
     /// As `bound`, but with this range for one operand.
-    fn bound_but<'a>(
-        &'a self,
-        operand: Operand,
-        range: wgpu::BufferSlice<'a>,
-    ) -> GatherBuffers<'a> {
+    fn bound_but<'a>(&'a self, operand: Operand, range: wgpu::BufferSlice<'a>) -> Buffers<'a> {
         let [params, indices, output, report] = Self::OPERANDS.map(|other| {
             if other == operand {
                 range
@@ -305,7 +301,7 @@ fn a_gather_that_is_refused_leaves_the_pass_as_it_was() {
     let set = Set::new(&app);
     let mut encoder = app.encoder();
     let mut pass = encoder.begin_compute_pass(&Default::default());
-    let mut record = |plan: &GatherPlan, buffers: GatherBuffers<'_>| {
+    let mut record = |plan: &GatherPlan, buffers: Buffers<'_>| {
         let prepared = app.gatherer.prepare(plan, &buffers);
         prepared.map(|gather| gather.encode_in_pass(&mut pass))
     };

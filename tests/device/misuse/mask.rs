@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use testkit::gpu::buffers_of;
-use wgpu_gather::{ElementTypes, Gather, GatherBuffers, GatherError, GatherNd, Operand, wgpu};
+use wgpu_gather::{Buffers, ElementTypes, Gather, GatherError, GatherNd, Operand, wgpu};
 
 use super::{App, STORAGE, Set, adapter, plan};
 
@@ -89,7 +89,7 @@ fn a_mask_is_one_more_dispatch_and_pipeline() {
     let app = App::new();
     let arena = app.buffer(512, STORAGE);
     let set = Set::new(&app).with(Operand::Params, arena.clone());
-    let made = |buffers: &GatherBuffers<'_>| {
+    let made = |buffers: &Buffers<'_>| {
         let prepared = app.gatherer.prepare(&plan(), buffers).unwrap();
         let gatherer = format!("{:?}", app.gatherer);
         let pipelines = gatherer.split_once("pipelines: ").unwrap().1;
@@ -97,7 +97,7 @@ fn a_mask_is_one_more_dispatch_and_pipeline() {
         let (pipelines, _) = pipelines.split_once(',').unwrap();
         (format!("{prepared:?}"), pipelines.to_owned())
     };
-    let text = |dispatches| format!("PreparedGather {{ dispatches: {dispatches} }}");
+    let text = |dispatches| format!("Prepared {{ dispatches: {dispatches} }}");
     let plain = set.without_report();
     assert_eq!(made(&plain), (text(1), "1".to_owned()));
     let masked = plain.mask(arena.slice(256..));

@@ -160,7 +160,7 @@ fn shards_that_do_not_make_up_params_are_refused() {
             Some("params shards must have 10 rows together, found 9"),
         ),
         (
-            [u64::MAX, 11],
+            [usize::MAX, 11],
             Some("params shards must have 10 rows together, found 18446744073709551615"),
         ),
         (

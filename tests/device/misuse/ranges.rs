@@ -1,7 +1,7 @@
 //! Buffer ranges that do not fit their operand: usage, length, offset.
 
 use testkit::gpu::buffers_of;
-use wgpu_gather::{ElementTypes, Gather, GatherBuffers, IndexKind, Operand, wgpu};
+use wgpu_gather::{Buffers, ElementTypes, Gather, IndexKind, Operand, wgpu};
 
 use super::{App, STORAGE, Set, f32s, plan};
 
@@ -36,7 +36,7 @@ fn a_range_shorter_than_its_operand_is_refused() {
 }
 
 /// Operands for gathering 6 out of 10 one-byte elements, with `params` and `output` bytes in their ranges.
-fn bound_bytes(set: &Set, params: u64, output: u64) -> GatherBuffers<'_> {
+fn bound_bytes(set: &Set, params: u64, output: u64) -> Buffers<'_> {
     let (params, output) = (set.params.slice(..params), set.output.slice(..output));
     buffers_of(
         ElementTypes::new(1, IndexKind::U64),

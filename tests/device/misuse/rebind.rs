@@ -4,8 +4,8 @@ use std::sync::atomic::Ordering;
 
 use testkit::gpu::{buffers_of, buffers_of_shards};
 use wgpu_gather::{
-    BlockQuantized, ElementTypes, Encoding, GatherBuffers, GatherError, GatherNd, IndexKind,
-    Operand, PreparedGather, ScaleKind, wgpu,
+    BlockQuantized, Buffers, ElementTypes, Encoding, GatherError, GatherNd, IndexKind, Operand,
+    Prepared, ScaleKind, wgpu,
 };
 
 use super::{App, STORAGE, Set, plan};
@@ -19,7 +19,7 @@ struct Bound<'a> {
     has_mask: bool,
     has_count: bool,
     /// Params in shards, in place of one range.
-    shards: Option<&'a [(u64, wgpu::BufferSlice<'a>)]>,
+    shards: Option<&'a [(usize, wgpu::BufferSlice<'a>)]>,
 }
 
 const PARAMS: usize = 0;
@@ -51,7 +51,7 @@ impl<'a> Bound<'a> {
         self
     }
 
-    fn bound(self) -> GatherBuffers<'a> {
+    fn bound(self) -> Buffers<'a> {
         let range = |operand: usize| {
             let (buffer, start) = self.of[operand];
             buffer.slice(start..)
@@ -80,7 +80,7 @@ fn buffers(app: &App) -> [wgpu::Buffer; 6] {
 
 /// The gather's commands use these buffers: after they are destroyed, the commands cannot be submitted.
 #[track_caller]
-fn assert_bound_to(app: &App, gather: &PreparedGather, buffers: &[wgpu::Buffer]) {
+fn assert_bound_to(app: &App, gather: &Prepared, buffers: &[wgpu::Buffer]) {
     let mut encoder = app.encoder();
     gather.encode(&mut encoder);
     buffers.iter().for_each(wgpu::Buffer::destroy);
@@ -117,7 +117,7 @@ fn what_the_dispatches_depend_on_is_kept() {
         .gatherer
         .prepare(&plan(), &Bound::new(&old).bound())
         .unwrap();
-    let mut refused = |buffers: &GatherBuffers<'_>, property: &str, expected: &str, found: &str| {
+    let mut refused = |buffers: &Buffers<'_>, property: &str, expected: &str, found: &str| {
         let error = gather.rebind(buffers).unwrap_err();
         let text = format!("what is prepared must keep {property}: {expected}, found {found}");
         assert_eq!(error.to_string(), text);
@@ -199,7 +199,7 @@ fn quantised_params_keep_their_numbers() {
     let [old, new] = [(); 2].map(|()| app.buffer(4096, STORAGE));
     let [params, output] = [(); 2].map(|()| app.buffer(4096, STORAGE));
     let bound =
-        |of, scales: &'_ wgpu::Buffer, starts: [u64; 2], prepared: Option<&mut PreparedGather>| {
+        |of, scales: &'_ wgpu::Buffer, starts: [u64; 2], prepared: Option<&mut Prepared>| {
             let types = ElementTypes::encoded(Encoding::BlockQuantized(of), IndexKind::I32);
             let mut buffers = buffers_of(
                 types,

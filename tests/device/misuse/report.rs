@@ -88,7 +88,7 @@ fn a_report_decodes_at_every_alignment() {
     let report = report(2, 3, bytemuck::must_cast_slice(&index));
     let mut indices = [0_i64; 48];
     indices[24..32].copy_from_slice(&index);
-    let expected = plan.run(&[0_u8; 256], &indices).unwrap_err().to_string();
+    let expected = plan.gather(&[0_u8; 256], &indices).unwrap_err().to_string();
     assert_eq!(
         expected,
         "indices[1,1] = [0, 1, 0, 1, 0, 1, 0, -7] does not index into param shape [2,2,2,2,2,2,2,2]"

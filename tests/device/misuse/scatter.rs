@@ -1,8 +1,8 @@
 //! Mistakes in a scatter's buffers: each error names the operand as a scatter does, and nothing is recorded.
 
 use wgpu_gather::{
-    BadRows, ElementTypes, Encoding, Gather, GatherElements, GatherError, GatherPlan, IndexKind,
-    Reduce, ScatterBuffers, ScatterRanges, wgpu,
+    BadRows, Buffers, ElementTypes, Encoding, Gather, GatherElements, GatherError, IndexKind,
+    Reduce, ScatterRanges, With, wgpu,
 };
 
 use super::{App, Recorded, STORAGE, plan, plan_with_error};
@@ -22,7 +22,7 @@ fn ranges(set: &Set) -> ScatterRanges<'_> {
     }
 }
 
-type Shards<'a> = &'a [(u64, wgpu::BufferSlice<'a>)];
+type Shards<'a> = &'a [(usize, wgpu::BufferSlice<'a>)];
 
 fn shard_ranges<'a>(set: &'a Set, target: Shards<'a>) -> ScatterRanges<'a, Shards<'a>> {
     let (indices, updates) = (set[1].slice(..), set[2].slice(..));
@@ -39,17 +39,17 @@ fn types() -> ElementTypes {
 
 /// Each way of recording gives this error, and records nothing.
 #[track_caller]
-fn assert_refused(
+fn assert_refused<'p>(
     app: &App,
-    plan: &GatherPlan,
-    buffers: &ScatterBuffers<'_>,
+    plan: impl Into<With<'p, Reduce>>,
+    buffers: &Buffers<'_, Reduce>,
     of: &[&wgpu::Buffer],
     text: &str,
 ) {
-    let mut encoder = app.encoder();
-    let result = app.gatherer.encode_scatter(&mut encoder, plan, buffers);
-    assert_eq!(result.clone().unwrap_err().to_string(), text, "{plan}");
-    let prepared = app.gatherer.prepare_scatter(plan, buffers).map(drop);
+    let (plan, mut encoder) = (plan.into(), app.encoder());
+    let result = app.gatherer.encode(&mut encoder, plan, buffers);
+    assert_eq!(result.clone().unwrap_err().to_string(), text);
+    let prepared = app.gatherer.prepare(plan, buffers).map(drop);
     assert_eq!(prepared, result);
     app.assert_nothing_recorded([Recorded { encoder, result }], of);
 }
@@ -58,25 +58,29 @@ fn assert_refused(
 fn right_buffers_are_accepted() {
     let app = App::new();
     let set = set(&app);
-    let buffers = ScatterBuffers::new(types(), ranges(&set));
-    let unique = plan().with_unique_indices();
-    for (plan, buffers) in [
-        (plan(), buffers),
-        (plan(), buffers.report(set[3].slice(..))),
-        (unique.clone(), buffers),
-        (unique, buffers.reduce::<f32>(Reduce::Max)),
-        (plan(), buffers.reduce::<u32>(Reduce::Min)),
+    let buffers = Buffers::scatter(types(), ranges(&set));
+    let plan = plan();
+    for (is_unique, buffers) in [
+        (false, buffers),
+        (false, buffers.report(set[3].slice(..))),
+        (true, buffers),
+        (true, buffers.reduce::<f32>(Reduce::Max)),
+        (false, buffers.reduce::<u32>(Reduce::Min)),
     ] {
         let mut encoder = app.encoder();
-        let result = app.gatherer.encode_scatter(&mut encoder, &plan, &buffers);
-        assert_eq!(result, Ok(()), "{plan}");
+        let with = match is_unique {
+            true => plan.unique(),
+            false => With::from(&plan),
+        };
+        let result = app.gatherer.encode(&mut encoder, with, &buffers);
+        assert_eq!(result, Ok(()), "{buffers:?}");
         app.queue.submit([encoder.finish()]);
     }
     // A shard without rows may start anywhere.
     let shards = [(0, set[3].slice(2..6)), (10, set[0].slice(..))];
     let of_shards = shard_ranges(&set, &shards);
-    let buffers = ScatterBuffers::of_shards(types(), of_shards).reduce::<u32>(Reduce::Add);
-    let prepared = app.gatherer.prepare_scatter(&plan(), &buffers);
+    let buffers = Buffers::scatter_shards(types(), of_shards).reduce::<u32>(Reduce::Add);
+    let prepared = app.gatherer.prepare(&plan, &buffers);
     assert!(prepared.is_ok(), "{prepared:?}");
     app.assert_handler_heard_nothing();
 }
@@ -87,7 +91,7 @@ fn ranges_are_named_as_a_scatter_names_them() {
     let refused = |change: &dyn Fn(&mut Set), text: &str| {
         let mut set = set(&app);
         change(&mut set);
-        let buffers = ScatterBuffers::new(types(), ranges(&set)).report(set[3].slice(..));
+        let buffers = Buffers::scatter(types(), ranges(&set)).report(set[3].slice(..));
         assert_refused(&app, &plan(), &buffers, &set.each_ref(), text);
     };
     let text = "target range must have at least 40 bytes, found 36";
@@ -106,7 +110,7 @@ fn a_target_overlaps_no_other_operand() {
         let mut set = set(&app);
         set[with] = app.buffer(40, STORAGE);
         set[0] = set[with].clone();
-        let buffers = ScatterBuffers::new(types(), ranges(&set));
+        let buffers = Buffers::scatter(types(), ranges(&set));
         let text = format!("target must not share bytes with {name}, found 0..16 in both");
         assert_refused(&app, &plan(), &buffers, &[&set[0]], &text);
     }
@@ -114,11 +118,11 @@ fn a_target_overlaps_no_other_operand() {
     let set = set(&app);
     let shards = [(5, set[0].slice(..20)), (5, set[0].slice(16..36))];
     let of_shards = shard_ranges(&set, &shards);
-    let buffers = ScatterBuffers::of_shards(types(), of_shards);
+    let buffers = Buffers::scatter_shards(types(), of_shards);
     let text = "target shard 1 must not share bytes with target shard 0, found 16..20 in both";
     assert_refused(&app, &plan(), &buffers, &[&set[0]], text);
     let few = [(9, set[0].slice(..))];
-    let buffers = ScatterBuffers::of_shards(types(), shard_ranges(&set, &few));
+    let buffers = Buffers::scatter_shards(types(), shard_ranges(&set, &few));
     let text = "target shards must have 10 rows together, found 9";
     assert_refused(&app, &plan(), &buffers, &[], text);
 }
@@ -130,7 +134,7 @@ fn an_index_count_of_too_many_dispatches_is_refused() {
     let gather = Gather::new().batch_dims(1).axis(1);
     let plan = gather.plan(&[60_000, 2], &[60_000, 2]).unwrap();
     let set = [480_000, 480_000, 480_000, 4].map(|size| app.buffer(size, STORAGE));
-    let buffers = ScatterBuffers::new(types(), ranges(&set)).index_count(set[3].slice(..));
+    let buffers = Buffers::scatter(types(), ranges(&set)).index_count(set[3].slice(..));
     let text = "device limit dispatches of an index count must be at least 180000, found 65536";
     assert_refused(&app, &plan, &buffers, &set.each_ref(), text);
 }
@@ -139,11 +143,10 @@ fn an_index_count_of_too_many_dispatches_is_refused() {
 fn scatters_that_no_gpu_has_are_refused() {
     let app = App::new();
     let set = set(&app);
-    let buffers = ScatterBuffers::new(types(), ranges(&set));
-    let refused = |plan: &GatherPlan, buffers: &ScatterBuffers<'_>, text: &str| {
+    let buffers = Buffers::scatter(types(), ranges(&set));
+    let refused = |plan: With<'_, Reduce>, buffers: &Buffers<'_, Reduce>, text: &str| {
         assert_refused(&app, plan, buffers, &[], text);
     };
-    let unique = plan().with_unique_indices();
     for (reduced, text) in [
         (
             buffers.reduce::<f32>(Reduce::Mul),
@@ -154,43 +157,43 @@ fn scatters_that_no_gpu_has_are_refused() {
             "a GPU has no min of i64: GatherPlan::scatter_reduce has it, on the CPU",
         ),
     ] {
-        refused(&unique, &reduced, text);
+        refused(plan().unique(), &reduced, text);
     }
     let narrow = ElementTypes::new(2, IndexKind::I32);
-    let buffers = ScatterBuffers::new(narrow, ranges(&set)).reduce::<u32>(Reduce::Add);
+    let buffers = Buffers::scatter(narrow, ranges(&set)).reduce::<u32>(Reduce::Add);
     let text = "u32 must have the width of an element, found elements of 2 bytes";
-    refused(&plan(), &buffers, text);
+    refused((&plan()).into(), &buffers, text);
     let encoded = ElementTypes::encoded(Encoding::Q8_0, IndexKind::I32);
-    let buffers = ScatterBuffers::new(encoded, ranges(&set));
+    let buffers = Buffers::scatter(encoded, ranges(&set));
     let text = "target must hold elements, found rows of Q8_0: a scatter encodes nothing";
-    refused(&plan(), &buffers, text);
+    refused((&plan()).into(), &buffers, text);
     let broadcast = GatherElements::new().broadcast(true);
     let broadcast = broadcast.plan(&[9, 1], &[5, 6]).unwrap();
-    let buffers = ScatterBuffers::new(types(), ranges(&set));
+    let buffers = Buffers::scatter(types(), ranges(&set));
     let text =
         "target must not be repeated by broadcasting in a scatter: dim 1 of 1 is stretched to 6";
-    refused(&broadcast, &buffers, text);
+    refused((&broadcast).into(), &buffers, text);
     let text = "bad_indices Error must have a report buffer on the GPU, found none";
-    refused(&plan_with_error(), &buffers, text);
+    refused((&plan_with_error()).into(), &buffers, text);
 }
 
 #[test]
 fn a_prepared_scatter_keeps_its_update() {
     let app = App::new();
     let set = set(&app);
-    let buffers = ScatterBuffers::new(types(), ranges(&set));
-    let mut prepared = app.gatherer.prepare_scatter(&plan(), &buffers).unwrap();
+    let buffers = Buffers::scatter(types(), ranges(&set));
+    let mut prepared = app.gatherer.prepare(&plan(), &buffers).unwrap();
     assert_eq!(prepared.rebind(&buffers), Ok(()));
     let text = |found: Result<(), GatherError>| found.unwrap_err().to_string();
     let found = text(prepared.rebind(&buffers.reduce::<u32>(Reduce::Add)));
-    let expected = "what is prepared must keep the update: assign, found add of u32";
+    let expected = "what is prepared must keep the operation: scatter, found add of u32";
     assert_eq!(found, expected);
     let large = app.buffer(64, STORAGE);
     let moved = ScatterRanges {
         target: large.slice(4..),
         ..ranges(&set)
     };
-    let found = text(prepared.rebind(&ScatterBuffers::new(types(), moved)));
+    let found = text(prepared.rebind(&Buffers::scatter(types(), moved)));
     let expected =
         "what is prepared must keep the bytes of target after an aligned offset: 0, found 4";
     assert_eq!(found, expected);

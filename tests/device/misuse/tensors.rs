@@ -1,7 +1,7 @@
 //! Errors that tensors return: wrong shapes, bytes that are no element, and tensors destroyed or with another owner.
 
 use testkit::gpu::Gpu;
-use wgpu_gather::{Executor, GatherElement, GatherError, GpuError, Operand, Tensor, wgpu};
+use wgpu_gather::{Element, Executor, GatherError, GpuError, Operand, Tensor, wgpu};
 
 use super::gpu::{error_of, gpu, gpu_on};
 use super::{adapter, plan};
@@ -17,7 +17,7 @@ fn assert_rejected(error: GpuError) {
 /// The table's elements or the error, equal from the blocking and the async call.
 pub fn downloaded<T>(table: &Tensor<T>) -> Result<Vec<T>, GpuError>
 where
-    T: GatherElement + PartialEq + std::fmt::Debug,
+    T: Element + PartialEq + std::fmt::Debug,
 {
     let downloaded = table.download_blocking();
     assert_eq!(pollster::block_on(table.download()), downloaded);

@@ -90,7 +90,7 @@ fn a_shard_lies_within_the_rows() {
         text,
         "gather params [3,7,2], indices [5], axis 1, batch_dims 0 -> output [3,5,2], rows 2..6 only"
     );
-    for (start, end) in [(0, 8), (8, 8), (5, 4), (0, u64::MAX)] {
+    for (start, end) in [(0, 8), (8, 8), (5, 4), (0, usize::MAX)] {
         assert_error(
             plan.shard(start..end),
             &format!("shard must lie within rows 0..7, found {start}..{end}"),
@@ -111,7 +111,7 @@ fn a_stride_below_the_slice_is_refused() {
         "params must have at most 9223372036854775807 elements, found 4 rows with a stride of 2305843009213693952",
     );
     assert!(plan.with_output_stride(1 << 61).is_ok());
-    let most = i64::MAX.cast_unsigned() / 7; // without a remainder
+    let most = isize::MAX.cast_unsigned() / 7; // without a remainder
     let seven = along(0, 0, &[7], &[2]).unwrap();
     assert!(seven.with_params_stride(most).is_ok());
     let strided = plan
@@ -125,15 +125,15 @@ fn a_stride_below_the_slice_is_refused() {
         "gather params [4,3], indices [2], axis 0, batch_dims 0 -> output [2,3], params stride 5, output stride 4"
     );
     assert_eq!(strided.shard(1..3).unwrap().params_len(), 8);
-    let text = "output must be given, to run_into, into_tensor or a Gatherer: the plan has a stride of 4 elements for slices of 3";
-    let error = strided.run(&[0; 18], &[0, 1]).unwrap_err();
+    let text = "output must be given, to gather_into, into_tensor or a Gatherer: the plan has a stride of 4 elements for slices of 3";
+    let error = strided.gather(&[0; 18], &[0, 1]).unwrap_err();
     assert_eq!(error.to_string(), text);
     let types = ElementTypes::of::<u8, u8>();
-    assert_eq!(strided.run_bytes(types, &[0; 18], &[0, 1]), Err(error));
+    assert_eq!(strided.gather_bytes(types, &[0; 18], &[0, 1]), Err(error));
     // One row has no gap.
     let one = along(0, 0, &[4, 3], &[1]).unwrap();
     let one = one.with_output_stride(4).unwrap();
-    assert_eq!(one.run(&[7; 12], &[0]), Ok(vec![7; 3]));
+    assert_eq!(one.gather(&[7; 12], &[0]), Ok(vec![7; 3]));
     // The default strides make the plan the first one again.
     assert_eq!(
         strided
@@ -170,9 +170,9 @@ fn rows_without_elements_have_no_gaps() {
     assert_eq!((plan.params_len(), plan.output_len()), (0, 0));
     let mut output = [9; 14];
     for len in [0, 14] {
-        plan.run_into(&[1; 20], &[1, 9], &mut output[..len])
+        plan.gather_into(&[1; 20], &[1, 9], &mut output[..len])
             .unwrap();
     }
-    assert_eq!(plan.run(&[0; 0], &[1, 9]), Ok(vec![]));
+    assert_eq!(plan.gather(&[0; 0], &[1, 9]), Ok(vec![]));
     assert_eq!(output, [9; 14]);
 }

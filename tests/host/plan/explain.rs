@@ -1,8 +1,8 @@
 //! The text of `GatherPlan::explain` for each kernel, for empty outputs, and for plans that cannot run.
 
 use wgpu_gather::{
-    BadIndices, BlockQuantized, ElementTypes, Encoding, Gather, GatherElements, GatherPlan,
-    IndexKind, NegativeIndices, Reduce, wgpu,
+    BadIndices, BlockQuantized, Call, ElementTypes, Encoding, Gather, GatherElements, GatherPlan,
+    IndexKind, NegativeIndices, Operand, Reduce, With, wgpu,
 };
 
 use super::{BIG, along, nd};
@@ -137,7 +137,7 @@ fn an_operand_longer_than_a_buffer_has_ways_out() {
         &[
             "gather params [614400,128], indices [1000], axis 0, batch_dims 0 -> output [1000,128]",
             "1000 slices of 512 bytes out of 614400 rows; params 314572800 bytes, indices 4000 bytes (u32), output 512000 bytes",
-            "no buffer of at most 268435456 bytes holds params: give GatherBuffers::of_shards, or call plan.run",
+            "no buffer of at most 268435456 bytes holds params: give Buffers::gather_shards, or call plan.gather",
             "moves 1028000 bytes: reads 4000 of indices and at most 512000 of params, writes 512000",
             "kernel rows: units of 16 bytes, 1 slice a lane",
             "at least 3 dispatches, the first of 125 x 1 workgroups of 256 invocations",
@@ -150,8 +150,8 @@ fn an_operand_longer_than_a_buffer_has_ways_out() {
         &[
             "gather params [3,64], indices [67108864], axis 0, batch_dims 0 -> output [67108864,64]",
             "67108864 slices of 256 bytes out of 3 rows; params 768 bytes, indices 536870912 bytes (i64), output 17179869184 bytes",
-            "no buffer of at most 268435456 bytes holds indices: gather parts by several plans, or call plan.run",
-            "no buffer of at most 268435456 bytes holds output: gather parts by several plans, or call plan.run",
+            "no buffer of at most 268435456 bytes holds indices: gather parts by several plans, or call plan.gather",
+            "no buffer of at most 268435456 bytes holds output: gather parts by several plans, or call plan.gather",
             "cannot run: device limit max_buffer_size must be at least 17179869184, found 268435456",
         ],
     );
@@ -188,7 +188,7 @@ fn scales_and_zero_points_are_named() {
     assert_eq!(explained(100), lines.join("\n"));
     let text = explained(1 << 26);
     let on_the_cpu = "no buffer of at most 268435456 bytes holds scales: gather parts by several plans, or call \
-                      plan.run_decoded";
+                      plan.gather_encoded";
     assert!(text.contains(on_the_cpu), "{text}");
 }
 
@@ -393,19 +393,19 @@ fn kernels_and_grids_of_any_size_are_explained() {
 
 #[test]
 fn scatters_are_explained_beside_gathers() {
-    let explained = |plan: &GatherPlan, types, limits: &wgpu::Limits| {
-        let text = plan.explain_scatter(types, limits);
+    let explained = |plan: With<'_, Reduce>, call: Call<Reduce>, limits: &wgpu::Limits| {
+        let text = plan.explain(call, limits);
         text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
     };
     let plan = along(0, 0, &[1000, 3], &[500]).unwrap();
-    let types = ElementTypes::new(1, IndexKind::I32);
+    let types = Call::scatter(ElementTypes::new(1, IndexKind::I32));
     let of_1_kib = wgpu::Limits {
         max_storage_buffer_binding_size: 1024,
         ..wgpu::Limits::default()
     };
     let sizes = "500 slices of 3 bytes into 1000 rows; target 3000 bytes, indices 2000 bytes (i32), updates 1500 bytes";
     assert_eq!(
-        explained(&plan.with_unique_indices(), types, &wgpu::Limits::default()),
+        explained(plan.unique(), types, &wgpu::Limits::default()),
         [
             sizes,
             "kernel word_parts: 4 bytes of the target a lane",
@@ -413,7 +413,7 @@ fn scatters_are_explained_beside_gathers() {
         ]
     );
     assert_eq!(
-        explained(&plan, types, &of_1_kib),
+        explained((&plan).into(), types, &of_1_kib),
         [
             sizes,
             "rows may repeat: 4000 bytes of winners; clear_winners and find_winners: 8 dispatches each",
@@ -423,11 +423,11 @@ fn scatters_are_explained_beside_gathers() {
     );
     // Windows hold as many whole batches as a binding and a buffer of winners do.
     let batches = along(2, 1, &[1 << 20, 2, 64], &[1 << 20, 2]).unwrap();
-    let words = ElementTypes::new(4, IndexKind::I32);
+    let words = Call::scatter(ElementTypes::new(4, IndexKind::I32));
     assert_eq!(
-        explained(&batches, words, &wgpu::Limits::default())[1..],
+        explained((&batches).into(), words, &wgpu::Limits::default())[1..],
         [
-            "no buffer of at most 268435456 bytes holds target: give ScatterBuffers::of_shards, or call plan.scatter",
+            "no buffer of at most 268435456 bytes holds target: give Buffers::scatter_shards, or call plan.scatter",
             "rows may repeat: 268435456 bytes of winners; clear_winners and find_winners: 2 dispatches each",
             "kernel rows: units of 4 bytes, 1 slice a lane",
             "at least 4 dispatches, the first of 4096 x 1 workgroups of 256 invocations",
@@ -440,54 +440,92 @@ fn scatters_are_explained_beside_gathers() {
         ..wgpu::Limits::default()
     };
     assert_eq!(
-        explained(&rows, words, &of_4_kib)[1..],
+        explained((&rows).into(), words, &of_4_kib)[1..],
         [
-            "no buffer of at most 268435456 bytes holds target: give ScatterBuffers::of_shards, or call plan.scatter",
+            "no buffer of at most 268435456 bytes holds target: give Buffers::scatter_shards, or call plan.scatter",
             "rows may repeat: 17179869180 bytes of winners; clear_winners and find_winners: more than 1000 dispatches each",
             "kernel rows: units of 4 bytes, 1 slice a lane, rows found by 64-bit arithmetic",
             "more than 1000 dispatches, the first of 1 x 1 workgroups of 256 invocations",
         ]
     );
     let reports = Gather::new().bad_indices(BadIndices::Error);
-    let reports = reports.plan(&[9], &[4]).unwrap().with_unique_indices();
+    let reports = reports.plan(&[9], &[4]).unwrap();
     assert_eq!(
-        explained(&reports, words, &wgpu::Limits::default())[1..],
+        explained(reports.unique(), words, &wgpu::Limits::default())[1..],
         [
             "bad rows are counted; count_bad: 1 dispatch; finish_report after each",
             "kernel rows: units of 4 bytes, 1 slice a lane",
             "1 dispatch of 1 x 1 workgroups of 256 invocations",
         ]
     );
-    let reduced = |plan: &GatherPlan, reduce| {
-        let text = plan.explain_scatter_reduce::<f32>(reduce, IndexKind::I32, &of_1_kib);
+    let reduced = |plan: With<'_, Reduce>, reduce| {
+        let text = plan.explain(words.reduce::<f32>(reduce), &of_1_kib);
         text.lines().last().unwrap().to_owned()
     };
     assert_eq!(
-        reduced(&plan, Reduce::Add),
+        reduced((&plan).into(), Reduce::Add),
         "cannot run: device limit max_storage_buffer_binding_size must be at least 32768, found 1024"
     );
     assert_eq!(
-        reduced(&plan.with_unique_indices(), Reduce::Add),
+        reduced(plan.unique(), Reduce::Add),
         "128 dispatches, the first of 1 x 1 workgroups of 256 invocations"
     );
     assert_eq!(
-        reduced(&plan, Reduce::Mul),
+        reduced((&plan).into(), Reduce::Mul),
         "cannot run: a GPU has no mul of f32: GatherPlan::scatter_reduce has it, on the CPU"
     );
-    let encoded = ElementTypes::encoded(Encoding::Q8_0, IndexKind::I32);
+    let encoded = Call::scatter(ElementTypes::encoded(Encoding::Q8_0, IndexKind::I32));
     assert_eq!(
-        explained(&plan, encoded, &wgpu::Limits::default()),
+        explained((&plan).into(), encoded, &wgpu::Limits::default()),
         ["cannot run: target must hold elements, found rows of Q8_0: a scatter encodes nothing"]
     );
     let empty = along(0, 0, &[1000, 3], &[0]).unwrap();
     let least = wgpu::Limits::downlevel_webgl2_defaults();
-    let of_gather = empty.explain(types, &least);
+    let of_gather = empty.explain(ElementTypes::new(1, IndexKind::I32), &least);
     assert!(
         of_gather.ends_with("\nempty output: nothing to gather"),
         "{of_gather}"
     );
     assert_eq!(
-        explained(&empty, types, &of_1_kib)[1..],
+        explained((&empty).into(), types, &of_1_kib)[1..],
         ["nothing to scatter"]
     );
+}
+
+/// A report, a mask and an index count take passes of their own.
+#[test]
+fn options_of_a_call_are_explained() {
+    let plan = along(0, 0, &[1000, 16], &[3000]).unwrap();
+    let types = ElementTypes::new(4, IndexKind::I32);
+    let all = [Operand::Report, Operand::Mask, Operand::IndexCount];
+    let limits = wgpu::Limits::default();
+    let lines = |text: String| text.lines().skip(2).map(str::to_owned).collect::<Vec<_>>();
+    let gather = all.into_iter().fold(Call::gather(types), Call::with);
+    assert_eq!(
+        lines(plan.explain(gather, &limits)),
+        [
+            "moves 396000 bytes: reads 12000 of indices and at most 192000 of params, writes 192000",
+            "kernel rows_report: units of 16 bytes, 1 slice a lane",
+            "1 dispatch of 47 x 1 workgroups of 256 invocations",
+            "count_rows before each dispatch over indices or slices: 1 invocation",
+            "after each finish_report: 1 invocation",
+            "mask of 3000 index rows: 1 dispatch",
+        ]
+    );
+    let scatter = all.into_iter().fold(Call::scatter(types), Call::with);
+    assert_eq!(
+        lines(plan.explain(scatter, &limits)),
+        [
+            "rows may repeat: 4000 bytes of winners; clear_winners and find_winners: 1 dispatch each",
+            "bad rows are counted; count_bad: 1 dispatch; finish_report after each",
+            "kernel rows: units of 16 bytes, 1 slice a lane",
+            "1 dispatch of 47 x 1 workgroups of 256 invocations",
+            "count_rows before each dispatch over indices or slices: 1 invocation",
+            "mask of 3000 index rows: 1 dispatch",
+        ]
+    );
+    let large = along(0, 0, &[1000, 16], &[1 << 20]).unwrap();
+    let counted = large.explain(Call::gather(types).with(Operand::IndexCount), &limits);
+    let line = "1 dispatch of the workgroups that the index count needs, of 256 invocations";
+    assert!(counted.lines().any(|found| found == line), "{counted}");
 }

@@ -24,10 +24,12 @@ fn onnxruntime_27444_sizes_beyond_32_bits_are_kept() {
     let params = vec![(); 1 << 33];
     let plan = along(0, 0, &[1 << 33], &[3]).unwrap();
     assert_eq!(
-        plan.run(&params, &[1 << 31, 1 << 32, (1_i64 << 33) - 1]),
+        plan.gather(&params, &[1 << 31, 1 << 32, (1_i64 << 33) - 1]),
         Ok(vec![(); 3])
     );
-    let bad = plan.run(&params, &[1 << 31, 1_i64 << 33, 0]).unwrap_err();
+    let bad = plan
+        .gather(&params, &[1 << 31, 1_i64 << 33, 0])
+        .unwrap_err();
     assert_eq!(
         bad.to_string(),
         "indices[1] = 8589934592 is not in [0, 8589934592)"
@@ -35,7 +37,7 @@ fn onnxruntime_27444_sizes_beyond_32_bits_are_kept() {
     let plan = nd(0, &[1 << 16, 1 << 17], &[2, 2]).unwrap();
     assert_eq!(plan.row_count(), 1 << 33);
     assert_eq!(
-        plan.run(&params, &[65_535, 131_071, 32_768, 0]),
+        plan.gather(&params, &[65_535, 131_071, 32_768, 0]),
         Ok(vec![(); 2])
     );
 }

@@ -52,12 +52,12 @@ fn a_plan_keeps_what_it_was_made_from() {
     assert_eq!(plan.params_shape(), [2, 3]);
     assert_eq!(plan.indices_shape(), [2, 4]);
     assert_eq!(
-        plan.run(&[1, 2, 3, 4, 5, 6], &[-1; 8]),
+        plan.gather(&[1, 2, 3, 4, 5, 6], &[-1; 8]),
         Ok(vec![3, 3, 3, 3, 6, 6, 6, 6])
     );
     let plan = nd(1, &[2, 3], &[2, 4, 1]).unwrap();
     assert_eq!(plan.bad_indices(), BadIndices::DeviceDefault);
-    assert!(plan.run(&[1, 2, 3, 4, 5, 6], &[-1; 8]).is_err());
+    assert!(plan.gather(&[1, 2, 3, 4, 5, 6], &[-1; 8]).is_err());
 }
 
 #[test]

@@ -124,7 +124,7 @@ impl Case {
         };
         let rows: usize = self.params_shape.iter().product();
         // Scales are finite, since a NaN product may have any payload. No f32 is subnormal, since a driver may flush it.
-        let [of_params, of_scales, of_zero_points] = row_bytes(encoding, row_len as u64);
+        let [of_params, of_scales, of_zero_points] = row_bytes(encoding, row_len);
         let mut params: Vec<u8> = pattern(rows * of_params);
         params.iter_mut().for_each(|byte| *byte &= 0xbf);
         if encoding == Encoding::RowWise8 {
@@ -143,7 +143,7 @@ impl Case {
         let qparams = [scales, pattern(rows * of_zero_points)];
         let plan = Gather::new().plan(&[rows, row_len], &[rows]).unwrap();
         let every = (0..rows as u64).collect::<Vec<_>>();
-        let values = plan.run_decoded(&encoded(encoding, &params, &qparams), &every);
+        let values = plan.gather_encoded(&encoded(encoding, &params, &qparams), &every);
         let values = values.unwrap();
         let slice = |at: Option<usize>, fill: f32| match at {
             Some(at) => values[at * row_len..][..row_len].to_vec(),
@@ -193,7 +193,8 @@ pub fn row_len(encoding: Encoding) -> usize {
 }
 
 /// Bytes that a row of `len` values takes: in params, in scales and in zero points.
-pub fn row_bytes(encoding: Encoding, len: u64) -> [usize; 3] {
+pub fn row_bytes(encoding: Encoding, len: usize) -> [usize; 3] {
+    let len = len as u64;
     let of_params = encoding.row_bytes(len).expect("whole blocks");
     let [of_scales, of_zero_points] = match encoding {
         Encoding::BlockQuantized(of) => {
@@ -222,13 +223,13 @@ pub fn encoded<'a>(
 
 impl Sample {
     /// Elements, or encoded values, in a part of params that is never cut.
-    pub fn part_len(&self) -> u64 {
+    pub fn part_len(&self) -> usize {
         match self.encoding {
             None => 1,
             Some(Encoding::RowWise8 | Encoding::RowWise4 | Encoding::BlockQuantized(_)) => {
-                *self.case.params_shape.last().expect("rows") as u64
+                *self.case.params_shape.last().expect("rows")
             }
-            Some(encoding) => encoding.block_len(),
+            Some(encoding) => usize::try_from(encoding.block_len()).unwrap(),
         }
     }
 
@@ -238,12 +239,12 @@ impl Sample {
 
     /// This sample with other params, scales and zero points. `make` gets the old bytes, and how many a slice of
     /// `slice_len` elements takes.
-    pub fn with_operands(&self, slice_len: u64, make: impl Fn(&[u8], usize) -> Vec<u8>) -> Self {
+    pub fn with_operands(&self, slice_len: usize, make: impl Fn(&[u8], usize) -> Vec<u8>) -> Self {
         let part = match self.encoding {
             Some(encoding) => row_bytes(encoding, self.part_len()),
             None => [self.element_bytes, 0, 0],
         };
-        let parts = usize::try_from(slice_len / self.part_len()).unwrap();
+        let parts = slice_len / self.part_len();
         let [scales, zero_points] = [0, 1].map(|at| make(&self.qparams[at], parts * part[1 + at]));
         Self {
             params: make(&self.params, parts * part[0]),

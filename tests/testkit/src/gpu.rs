@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Deref;
 
 use wgpu_gather::{
-    ElementTypes, Executor, GatherBuffers, GatherPlan, Gatherer, GpuError, Ranges, Tensor, wgpu,
+    Buffers, ElementTypes, Executor, GatherPlan, Gatherer, GpuError, Ranges, Tensor, wgpu,
 };
 
 /// The whole buffer of a tensor on a GPU, as an operand's range.
@@ -16,27 +16,27 @@ pub fn range<T>(tensor: &Tensor<T>) -> wgpu::BufferSlice<'_> {
 pub fn buffers_of<'a>(
     types: ElementTypes,
     [params, indices, output]: [wgpu::BufferSlice<'a>; 3],
-) -> GatherBuffers<'a> {
+) -> Buffers<'a> {
     let ranges = Ranges {
         params,
         indices,
         output,
     };
-    GatherBuffers::new(types, ranges)
+    Buffers::gather(types, ranges)
 }
 
 /// As [`buffers_of`], but with params in these shards.
 pub fn buffers_of_shards<'a>(
     types: ElementTypes,
-    params: &'a [(u64, wgpu::BufferSlice<'a>)],
+    params: &'a [(usize, wgpu::BufferSlice<'a>)],
     [indices, output]: [wgpu::BufferSlice<'a>; 2],
-) -> GatherBuffers<'a> {
+) -> Buffers<'a> {
     let ranges = Ranges {
         params,
         indices,
         output,
     };
-    GatherBuffers::of_shards(types, ranges)
+    Buffers::gather_shards(types, ranges)
 }
 
 /// An adapter of wgpu's noop back end, which validates every call and runs no shader: every output is zeros. Needs wgpu's
@@ -94,7 +94,7 @@ impl Gpu {
     }
 
     /// Submits a gather in these buffers.
-    pub fn submit_gather(&self, plan: &GatherPlan, buffers: &GatherBuffers<'_>) {
+    pub fn submit_gather(&self, plan: &GatherPlan, buffers: &Buffers<'_>) {
         self.submit(|encoder| self.gatherer().encode(encoder, plan, buffers).unwrap());
     }
 }

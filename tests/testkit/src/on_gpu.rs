@@ -1,8 +1,6 @@
 //! A runner that gathers on any device.
 
-use wgpu_gather::{
-    BadIndices, Encoded, Executor, GatherIndex, GatherPlan, GpuError, Request, RunError,
-};
+use wgpu_gather::{BadIndices, Encoded, Executor, GatherPlan, GpuError, Index, Request, RunError};
 
 use super::gpu::Gpu;
 use super::samples::{Element, Runner, dense};
@@ -43,7 +41,7 @@ impl OnGpu<'_> {
 impl Runner for OnGpu<'_> {
     const DEVICE_DEFAULT: BadIndices = BadIndices::Fill;
 
-    fn gather<T: Element, I: GatherIndex>(
+    fn gather<T: Element, I: Index>(
         &self,
         plan: &GatherPlan,
         params: &[T],
@@ -54,7 +52,7 @@ impl Runner for OnGpu<'_> {
         self.output(self.executor.gather(dense(plan), &table, indices))
     }
 
-    fn gather_decoded<I: GatherIndex>(
+    fn gather_decoded<I: Index>(
         &self,
         plan: &GatherPlan,
         params: &Encoded<&[u8]>,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use bytemuck::{CheckedBitPattern, NoUninit, Zeroable};
-use wgpu_gather::{BadIndices, Encoded, GatherIndex, GatherPlan, IndexKind, RunError};
+use wgpu_gather::{BadIndices, Encoded, GatherPlan, Index, IndexKind, RunError};
 
 use super::indices::Hash;
 
@@ -24,14 +24,14 @@ pub trait Runner {
     /// The policy that `DeviceDefault` stands for.
     const DEVICE_DEFAULT: BadIndices;
 
-    fn gather<T: Element, I: GatherIndex>(
+    fn gather<T: Element, I: Index>(
         &self,
         plan: &GatherPlan,
         params: &[T],
         indices: &[I],
     ) -> Result<Vec<T>, RunError>;
 
-    fn gather_decoded<I: GatherIndex>(
+    fn gather_decoded<I: Index>(
         &self,
         plan: &GatherPlan,
         params: &Encoded<&[u8]>,
@@ -39,32 +39,32 @@ pub trait Runner {
     ) -> Result<Vec<f32>, RunError>;
 }
 
-/// Gathers by `GatherPlan::run`, and asserts that `run_into` gives an equal result and keeps the output's gaps.
+/// Gathers by `GatherPlan::gather`, and asserts that `gather_into` gives an equal result and keeps the output's gaps.
 pub struct Cpu;
 
 impl Runner for Cpu {
     const DEVICE_DEFAULT: BadIndices = BadIndices::Error;
 
-    fn gather<T: Element, I: GatherIndex>(
+    fn gather<T: Element, I: Index>(
         &self,
         plan: &GatherPlan,
         params: &[T],
         indices: &[I],
     ) -> Result<Vec<T>, RunError> {
         let old = params.last().copied().unwrap_or_default();
-        let into = |output: &mut [T]| plan.run_into(params, indices, output);
-        both(plan, dense(plan).run(params, indices), old, into)
+        let into = |output: &mut [T]| plan.gather_into(params, indices, output);
+        both(plan, dense(plan).gather(params, indices), old, into)
     }
 
-    fn gather_decoded<I: GatherIndex>(
+    fn gather_decoded<I: Index>(
         &self,
         plan: &GatherPlan,
         params: &Encoded<&[u8]>,
         indices: &[I],
     ) -> Result<Vec<f32>, RunError> {
-        let result = dense(plan).run_decoded(params, indices);
+        let result = dense(plan).gather_encoded(params, indices);
         both(plan, result, 7.0, |output: &mut [f32]| {
-            plan.run_decoded_into(params, indices, output)
+            plan.gather_encoded_into(params, indices, output)
         })
     }
 }
@@ -75,19 +75,19 @@ pub fn dense(plan: &GatherPlan) -> GatherPlan {
     dense.expect("rows without gaps")
 }
 
-/// Returns `result`, and asserts that `run_into` on an output of `old` elements equals it.
+/// Returns `result`, and asserts that `gather_into` on an output of `old` elements equals it.
 fn both<T: Element>(
     plan: &GatherPlan,
     result: Result<Vec<T>, RunError>,
     old: T,
-    run_into: impl FnOnce(&mut [T]) -> Result<(), RunError>,
+    gather_into: impl FnOnce(&mut [T]) -> Result<(), RunError>,
 ) -> Result<Vec<T>, RunError> {
-    let output_len = usize::try_from(plan.output_len()).expect("in memory");
+    let output_len = plan.output_len();
     let mut output = vec![old; output_len];
-    let into = run_into(&mut output);
+    let into = gather_into(&mut output);
     match &result {
         Ok(result) => {
-            assert_eq!(into, Ok(()), "run_into differs from run");
+            assert_eq!(into, Ok(()), "gather_into differs from run");
             let mut expected = vec![old; output_len];
             let mut slices = result.iter();
             for range in output_slices(plan) {
@@ -97,9 +97,13 @@ fn both<T: Element>(
                     .for_each(|(place, &element)| *place = element);
             }
             assert!(slices.next().is_none(), "run has more slices");
-            assert_eq!(bytes_of(&expected), bytes_of(&output), "run_into differs");
+            assert_eq!(
+                bytes_of(&expected),
+                bytes_of(&output),
+                "gather_into differs"
+            );
         }
-        Err(error) => assert_eq!(into, Err(error.clone()), "run_into differs from run"),
+        Err(error) => assert_eq!(into, Err(error.clone()), "gather_into differs from run"),
     }
     result
 }
@@ -107,9 +111,9 @@ fn both<T: Element>(
 /// Each slice's elements in an output that the caller gives, which may have gaps.
 pub fn output_slices(plan: &GatherPlan) -> impl Iterator<Item = Range<usize>> {
     let dense: usize = plan.output_shape().iter().product();
-    let slice_len = usize::try_from(plan.slice_len()).expect("in memory");
+    let slice_len = plan.slice_len();
     let rows = dense.checked_div(slice_len).unwrap_or(0);
-    let with_gaps = usize::try_from(plan.output_len()).expect("in memory");
+    let with_gaps = plan.output_len();
     // The last slice has no gap after it.
     let stride = match rows {
         0 | 1 => slice_len,

@@ -193,7 +193,7 @@ impl Sample {
     /// bitwise OR with the expected result.
     #[track_caller]
     pub fn check_shards(&self, runner: &impl Runner, hash: &mut Hash) {
-        let rows = usize::try_from(self.plan.row_count()).expect("rows in memory");
+        let rows = self.plan.row_count();
         let (a, b) = (hash.below(rows + 1), hash.below(rows + 1));
         let mut whole = Ok(vec![0; self.output.len()]);
         for held in [0..a.min(b), a.min(b)..a.max(b), a.max(b)..rows] {
@@ -204,7 +204,7 @@ impl Sample {
                     |block: &[u8]| block[held.start * row_bytes..held.end * row_bytes].to_vec();
                 blocks.flat_map(held).collect()
             };
-            let shard = self.plan.shard(held.start as u64..held.end as u64);
+            let shard = self.plan.shard(held.start..held.end);
             let sample = Self {
                 plan: shard.expect("rows of params"),
                 ..self.with_operands(self.plan.slice_len(), held_bytes)
@@ -233,7 +233,7 @@ impl Sample {
             let found =
                 of_index_type!(self.index_kind, I => plan.out_of_range(&self.indices_as::<I>()));
             assert_eq!(found.as_ref(), Ok(&expected), "{self}");
-            assert_eq!(plan.index_row_count(), expected.len() as u64, "{self}");
+            assert_eq!(plan.index_row_count(), expected.len(), "{self}");
         }
     }
 

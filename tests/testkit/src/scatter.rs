@@ -5,8 +5,7 @@ use std::fmt::Debug;
 use gather_oracle::float_sum;
 use serde_json::Value;
 use wgpu_gather::{
-    BadIndices, GatherIndex, GatherPlan, IndexKind, NegativeIndices, Reduce, RunError,
-    ScatterNumber,
+    BadIndices, GatherPlan, Index, IndexKind, NegativeIndices, PlanError, Reduce, RunError, With,
 };
 
 use crate::indices::Hash;
@@ -18,7 +17,7 @@ use crate::samples::Sample;
 const SUM_UPDATES: usize = 1024;
 
 /// A number, with reductions as the library's docs word them.
-pub trait Number: ScatterNumber + bytemuck::Pod + Debug + Default + PartialEq {
+pub trait Number: wgpu_gather::Number + bytemuck::Pod + Debug + Default + PartialEq {
     const HAS_SUMS: bool;
 
     fn reduced(self, reduce: Reduce, update: Self) -> Self;
@@ -152,17 +151,40 @@ impl Case {
     }
 }
 
-/// Scatters by the library: reduces by `reduce`, or assigns if that is `None`.
-pub fn run<T: Number, I: GatherIndex>(
+/// What a scatter is told: it reduces by `reduce`, or assigns if that is `None`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Told {
+    pub reduce: Option<Reduce>,
+    pub unique: bool,
+    pub one_update: bool,
+}
+
+impl Told {
+    /// The plan with these options.
+    pub fn with(self, plan: &GatherPlan) -> With<'_, Reduce> {
+        let mut with = With::from(plan);
+        if self.unique {
+            with = with.unique();
+        }
+        if self.one_update {
+            with = with.one_update();
+        }
+        with
+    }
+}
+
+/// Scatters by the library.
+pub fn run<T: Number, I: Index>(
     plan: &GatherPlan,
-    reduce: Option<Reduce>,
+    told: Told,
     updates: &[T],
     indices: &[I],
     target: &mut [T],
 ) -> Result<(), RunError> {
-    match reduce {
-        None => plan.scatter(updates, indices, target),
-        Some(reduce) => plan.scatter_reduce(reduce, updates, indices, target),
+    let with = told.with(plan);
+    match told.reduce {
+        None => with.scatter(updates, indices, target),
+        Some(reduce) => with.scatter_reduce(reduce, updates, indices, target),
     }
 }
 
@@ -195,26 +217,24 @@ pub fn check<T: Number>(
 ) {
     of_index_type!(sample.index_kind, I => {
         let indices: Vec<I> = bytemuck::pod_collect_to_vec(&sample.indices);
-        let slice_len = usize::try_from(sample.plan.slice_len()).unwrap();
+        let slice_len = sample.plan.slice_len();
         let strides = gaps.map(|gap| slice_len + gap);
-        let plan = sample.plan.with_params_stride(strides[0] as u64).unwrap();
-        let mut plan = plan.with_output_stride(strides[1] as u64).unwrap();
-        if one_update {
-            plan = plan.with_one_update();
-        }
+        let plan = sample.plan.with_params_stride(strides[0]).unwrap();
+        let plan = plan.with_output_stride(strides[1]).unwrap();
+        let told = Told { reduce, one_update, unique: false };
         let in_gaps = |at: usize, stride: usize| at / slice_len * stride + at % slice_len;
-        let updates: Vec<T> = numbers(1000, if one_update { slice_len } else { usize::try_from(plan.output_len()).unwrap() });
+        let updates: Vec<T> = numbers(1000, if one_update { slice_len } else { plan.output_len() });
         let update = |at: usize| match one_update {
             true => updates[at % slice_len],
             false => updates[in_gaps(at, strides[1])],
         };
-        let old: Vec<T> = numbers(0, usize::try_from(plan.params_len()).unwrap());
+        let old: Vec<T> = numbers(0, plan.params_len());
         let dense: usize = sample.case.params_shape.iter().product();
         let mut expected: Vec<T> = (0..dense).map(|at| old[in_gaps(at, strides[0])]).collect();
         let mut target = old.clone();
-        let found = run(&plan, reduce, &updates, &indices, &mut target);
+        let found = run(&plan, told, &updates, &indices, &mut target);
         if sample.case.has_no_scatter() {
-            assert!(matches!(found, Err(RunError::RepeatedInScatter { .. })), "{sample}: {found:?}");
+            assert!(matches!(found, Err(RunError::Plan(PlanError::RepeatedInScatter { .. }))), "{sample}: {found:?}");
             return assert_equal(&target, &old, sample);
         }
         let is_error = matches!(sample.plan.bad_indices(), BadIndices::DeviceDefault | BadIndices::Error);
@@ -236,28 +256,28 @@ pub fn check<T: Number>(
         places.sort_unstable();
         if places.is_sorted_by(|a, b| a < b) {
             let mut target: Vec<T> = numbers(0, target.len());
-            run(&plan.with_unique_indices(), reduce, &updates, &indices, &mut target).unwrap();
+            run(&plan, Told { unique: true, ..told }, &updates, &indices, &mut target).unwrap();
             assert_equal(&target, &whole, sample);
         }
 
-        check_shards(&plan, sample, reduce, &updates, &indices, &whole, strides[0]);
+        check_shards(&plan, sample, told, &updates, &indices, &whole, strides[0]);
     });
 }
 
 /// Three target shards: each gets its own rows, and another shard's row is not bad.
-fn check_shards<T: Number, I: GatherIndex>(
+fn check_shards<T: Number, I: Index>(
     plan: &GatherPlan,
     sample: &Sample,
-    reduce: Option<Reduce>,
+    told: Told,
     updates: &[T],
     indices: &[I],
     whole: &[T],
     stride: usize,
 ) {
-    let rows = usize::try_from(plan.row_count()).unwrap();
+    let rows = plan.row_count();
     let mut hash = Hash::of(&sample.case);
     let (a, b) = (hash.below(rows + 1), hash.below(rows + 1));
-    let blocks = match rows * usize::try_from(plan.slice_len()).unwrap() {
+    let blocks = match rows * plan.slice_len() {
         0 => return,
         block => sample.case.params_shape.iter().product::<usize>() / block,
     };
@@ -272,10 +292,10 @@ fn check_shards<T: Number, I: GatherIndex>(
             });
             blocks.collect()
         };
-        let shard = plan.shard(held.start as u64..held.end as u64).unwrap();
+        let shard = plan.shard(held.start..held.end).unwrap();
         let mut target = of(&old);
-        run(&shard, reduce, updates, indices, &mut target).unwrap();
-        let len = usize::try_from(shard.params_len()).unwrap();
+        run(&shard, told, updates, indices, &mut target).unwrap();
+        let len = shard.params_len();
         assert_equal(
             &target[..len],
             &of(&all)[..len],
@@ -297,16 +317,16 @@ struct Recorded {
     target: Vec<u8>,
     updates: Vec<u8>,
     /// The target's bytes, or the first bad row's number.
-    expect: Result<Vec<u8>, u64>,
+    expect: Result<Vec<u8>, usize>,
 }
 
 /// An implementation of scatters.
 pub trait Scatters {
     /// Scatters; `None` if the implementation has no such scatter.
-    fn run<T: Number, I: GatherIndex>(
+    fn run<T: Number, I: Index>(
         &self,
         plan: &GatherPlan,
-        reduce: Option<Reduce>,
+        told: Told,
         updates: &[T],
         indices: &[I],
         target: &mut [T],
@@ -346,7 +366,7 @@ impl Recorded {
     /// All NaNs are equal. After a minimum or a maximum, so are both zeros: libraries differ in these. False if the
     /// implementation has no such scatter.
     fn check<T: Number>(&self, scatters: &impl Scatters) -> bool {
-        let mut plan = self.case.plan(self.policy).unwrap();
+        let plan = self.case.plan(self.policy).unwrap();
         let mut target: Vec<T> = bytemuck::pod_collect_to_vec(&self.target);
         let updates: Vec<T> = bytemuck::pod_collect_to_vec(&self.updates);
         let found = of_index_type!(self.index_kind, I => {
@@ -354,14 +374,13 @@ impl Recorded {
             let indices: Vec<I> = indices.map(|&index| I::try_from(index).unwrap()).collect();
             if !self.neutral.is_empty() {
                 let neutral: Vec<T> = bytemuck::pod_collect_to_vec(&self.neutral);
-                let first = plan.with_one_update();
-                let assigned = scatters.run(&first, None, &neutral, &indices, &mut target);
+                let first = Told { one_update: true, ..Told::default() };
+                let assigned = scatters.run(&plan, first, &neutral, &indices, &mut target);
                 assigned.expect("every implementation assigns").unwrap();
             }
-            if plan.output_len() > plan.slice_len() && updates.len() as u64 == plan.slice_len() {
-                plan = plan.with_one_update();
-            }
-            scatters.run(&plan, self.reduce, &updates, &indices, &mut target)
+            let one_update = plan.output_len() > plan.slice_len() && updates.len() == plan.slice_len();
+            let told = Told { reduce: self.reduce, one_update, unique: false };
+            scatters.run(&plan, told, &updates, &indices, &mut target)
         });
         match (&self.expect, found) {
             (_, None) => return false,
@@ -438,7 +457,7 @@ impl Recorded {
             target: hex(text("target")),
             updates: hex(text("updates")),
             expect: match line["expect"].as_str() {
-                None => Err(line["bad_row"].as_u64().unwrap()),
+                None => Err(line["bad_row"].as_u64().unwrap().try_into().unwrap()),
                 Some(bytes) => Ok(hex(bytes)),
             },
         }

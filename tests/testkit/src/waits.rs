@@ -1,10 +1,8 @@
 //! Gets results back from a GPU. A call blocks this thread or, on wasm, where no thread may block, is awaited.
 
-use wgpu_gather::{
-    Encoded, Encoding, Executor, GatherElement, GatherIndex, GatherPlan, GpuError, Tensor,
-};
+use wgpu_gather::{Element, Encoded, Encoding, Executor, GatherPlan, GpuError, Index, Tensor};
 
-pub async fn gather<T: GatherElement, I: GatherIndex>(
+pub async fn gather<T: Element, I: Index>(
     executor: &Executor,
     plan: &GatherPlan,
     table: &Tensor<T>,
@@ -17,7 +15,7 @@ pub async fn gather<T: GatherElement, I: GatherIndex>(
     output
 }
 
-pub async fn download<T: GatherElement>(table: &Tensor<T>) -> Result<Vec<T>, GpuError> {
+pub async fn download<T: Element>(table: &Tensor<T>) -> Result<Vec<T>, GpuError> {
     #[cfg(not(target_arch = "wasm32"))]
     let elements = table.download_blocking();
     #[cfg(target_arch = "wasm32")]

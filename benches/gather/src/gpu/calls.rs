@@ -25,11 +25,11 @@ impl Bench<'_> {
         let workload: &Workload = workload.expect("a usual workload");
         let card = &place.card;
         let plan = workload.plan(BadIndices::Fill);
-        let values = plan.indices_len() as usize;
+        let values = plan.indices_len();
         let made = random_indices(values, workload.indexed_dims(), workload.index.bytes(), 1);
         let indices = card.storage(made.len() as u64);
         card.upload(&indices, 0, &made);
-        let output = card.storage(4 * plan.output_len());
+        let output = card.storage(4 * plan.output_len() as u64);
         let buffers = buffers_of(
             workload.types(),
             [

@@ -67,7 +67,7 @@ pub fn sample(kind: &str) -> Result<(), String> {
     let plan = workload.plan(BadIndices::Fill);
     let params: Vec<u32> = workload.params_bits().collect();
     let indices: Vec<u32> = workload.indices().collect();
-    let expected = plan.run(&params, &indices).expect("in range");
+    let expected = plan.gather(&params, &indices).expect("in range");
     let on_card = |words: &[u32]| {
         let buffer = card.storage(size_of_val(words) as u64);
         card.upload(&buffer, 0, bytemuck::cast_slice(words));

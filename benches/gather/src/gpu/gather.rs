@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use serde_json::json;
 use testkit::bench::workloads::Workload;
 use testkit::gpu::{buffers_of, buffers_of_shards};
-use wgpu_gather::{BadIndices, GatherPlan, Gatherer, PreparedGather, wgpu};
+use wgpu_gather::{BadIndices, GatherPlan, Gatherer, Prepared, wgpu};
 
 use super::copy::copies;
 use super::edits::gatherer;
@@ -61,17 +61,18 @@ struct Bytes {
 
 impl Bytes {
     fn of(workload: &Workload, plan: &GatherPlan) -> Self {
-        let element_bytes = workload.element.bytes() as u64;
+        let bytes = |elements: usize| (elements * workload.element.bytes()) as u64;
+        let slice_len = plan.slice_len();
         let slice = match workload.encoding {
-            Some(encoding) => encoding.row_bytes(plan.slice_len()).expect("whole blocks"),
-            None => plan.slice_len() * element_bytes,
+            Some(encoding) => encoding.row_bytes(slice_len as u64).expect("whole blocks"),
+            None => bytes(slice_len),
         };
         Self {
             params: workload.params_bytes(),
-            indices: plan.indices_len() * workload.index.bytes(),
-            output: plan.output_len() * element_bytes,
+            indices: plan.indices_len() as u64 * workload.index.bytes(),
+            output: bytes(plan.output_len()),
             slice,
-            slices: plan.output_len() / plan.slice_len(),
+            slices: (plan.output_len() / slice_len) as u64,
         }
     }
 
@@ -140,11 +141,11 @@ fn prepare(
     place: &Place,
     operands: &Operands,
     (workload, plan, bytes): (&Workload, &GatherPlan, Bytes),
-) -> Result<Vec<PreparedGather>, String> {
+) -> Result<Vec<Prepared>, String> {
     let table = place.table(workload);
     let shard_bytes = (bytes.params / workload.shards as u64).next_multiple_of(4);
     let rows = workload.params_shape[0] / workload.shards;
-    let shard = (rows as u64, table.slice(..shard_bytes));
+    let shard = (rows, table.slice(..shard_bytes));
     let shards = vec![shard; workload.shards];
     let prepare = |number| {
         let [indices, output] = operands.ranges(number, bytes);
@@ -230,7 +231,7 @@ impl Bench<'_> {
             .min(limits.max_buffer_size.min(3 << 30) / stride)
             .max(1);
         let starts: Vec<u64> = (0..ranges).map(|number| number * stride).collect();
-        let values = plan.indices_len() as usize;
+        let values = plan.indices_len();
         let sets = (1..=ranges.min(INDEX_SETS)).map(|seed| {
             random_indices(
                 values,
@@ -354,7 +355,7 @@ impl Bench<'_> {
         let run = |workload: &Workload, indices: &[u8]| {
             let bytes = workload.params_bytes() as usize;
             let plan = workload.plan(BadIndices::Fill);
-            let output = plan.run_bytes(workload.types(), &table[..bytes], indices);
+            let output = plan.gather_bytes(workload.types(), &table[..bytes], indices);
             output.map_err(|error| error.to_string())
         };
         if workload.shards == 1 {

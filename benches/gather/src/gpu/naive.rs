@@ -10,7 +10,7 @@ use super::card::Card;
 
 pub const NAIVE: &str = "naive";
 
-const WORKGROUP_SIZE: u64 = 256;
+const WORKGROUP_SIZE: usize = 256;
 
 /// `Sizes` in naive.wgsl.
 #[repr(C)]
@@ -30,15 +30,15 @@ struct Sizes {
 struct Source {
     text: String,
     /// Bytes per unit of a slice; in encoded slices, a value is a unit.
-    unit_bytes: u64,
+    unit_bytes: usize,
     /// Output bytes per invocation.
-    lane_bytes: u64,
+    lane_bytes: usize,
 }
 
 impl Source {
     /// `None` for encodings that have no kernel here, and for tables in several buffers.
     fn new(workload: &Workload, policy: BadIndices) -> Option<Self> {
-        let slice_bytes = workload.plan(policy).slice_len() * workload.element.bytes() as u64;
+        let slice_bytes = workload.plan(policy).slice_len() * workload.element.bytes();
         let is_one_word = slice_bytes == 4 && workload.blocks() == 1;
         // (unit, its bytes; lane, its bytes; the text that follows)
         let (unit, unit_bytes, lane, lane_bytes, rest) = match workload.encoding {
@@ -144,24 +144,24 @@ impl Naive {
     pub fn new(card: &Card, workload: &Workload) -> Option<Self> {
         let plan = workload.plan(BadIndices::Fill);
         let source = Source::new(workload, BadIndices::Fill)?;
-        let output_bytes = plan.output_len() * workload.element.bytes() as u64;
+        let output_bytes = plan.output_len() * workload.element.bytes();
         let most = card.binding_bytes();
-        if workload.params_bytes() > most || output_bytes > most {
+        if workload.params_bytes() > most || output_bytes as u64 > most {
             return None;
         }
-        let size = |size: u64| u32::try_from(size).expect("operands that can be bound");
+        let size = |size: usize| u32::try_from(size).expect("operands that can be bound");
         let dims = workload.indexed_dims();
-        let dim = |k: usize| dims.get(k).map_or(0, |&dim| size(dim as u64));
+        let dim = |k: usize| dims.get(k).map_or(0, |&dim| size(dim));
         let lanes = output_bytes.div_ceil(source.lane_bytes);
-        let slice_bytes = plan.slice_len() * workload.element.bytes() as u64;
+        let slice_bytes = plan.slice_len() * workload.element.bytes();
         let sizes = Sizes {
             lanes: size(lanes),
             units: size(slice_bytes / source.unit_bytes),
-            index_count: size(workload.index_count() as u64),
-            outer_size: size(workload.outer_size() as u64),
+            index_count: size(workload.index_count()),
+            outer_size: size(workload.outer_size()),
             dims: [dim(0), dim(1), dim(2), 0],
-            row_count: size((workload.params_rows() / workload.blocks()) as u64),
-            element_stride: size(workload.element_stride() as u64),
+            row_count: size(workload.params_rows() / workload.blocks()),
+            element_stride: size(workload.element_stride()),
             padding: [0; 2],
         };
         let init = wgpu::util::BufferInitDescriptor {
@@ -172,7 +172,7 @@ impl Naive {
         Some(Self {
             pipeline: card.pipeline(&source.text, &[]),
             sizes: card.device.create_buffer_init(&init),
-            grid: card.grid(lanes.div_ceil(WORKGROUP_SIZE)),
+            grid: card.grid(lanes.div_ceil(WORKGROUP_SIZE) as u64),
         })
     }
 

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 use wgpu_gather::{
-    ElementTypes, Gather, GatherPlan, Gatherer, Reduce, ScatterBuffers, ScatterRanges,
+    Buffers, ElementTypes, Gather, GatherPlan, Gatherer, Reduce, ScatterRanges, With,
 };
 
 use super::figure::{Figure, time};
@@ -47,9 +47,9 @@ impl Bench<'_> {
             let values: Vec<u32> = (0..rows).map(index).collect();
             let indices = card.storage(4 * rows as u64);
             card.upload(&indices, 0, bytemuck::cast_slice(&values));
-            let plan = match kinds == rows {
-                true => plan.with_unique_indices(),
-                false => plan.clone(),
+            let with = match kinds == rows {
+                true => plan.unique(),
+                false => With::from(&plan),
             };
             for reduce in [None, Some(Reduce::Add)] {
                 let ranges = ScatterRanges {
@@ -57,11 +57,11 @@ impl Bench<'_> {
                     indices: indices.slice(..),
                     updates: updates.slice(..),
                 };
-                let mut buffers = ScatterBuffers::new(ElementTypes::of::<f32, u32>(), ranges);
+                let mut buffers = Buffers::scatter(ElementTypes::of::<f32, u32>(), ranges);
                 if let Some(reduce) = reduce {
                     buffers = buffers.reduce::<f32>(reduce);
                 }
-                let prepared = gatherer.prepare_scatter(&plan, &buffers);
+                let prepared = gatherer.prepare(with, &buffers);
                 let prepared = prepared.map_err(|error| error.to_string())?;
                 card.upload(&target, 0, bytes);
                 let mut encoder = card.encoder();

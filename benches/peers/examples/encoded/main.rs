@@ -84,7 +84,7 @@ fn main() {
         "Milliseconds, medians of {SAMPLES} samples. -: ggml lacks the encoding, or is not in the build.\n"
     );
     println!(
-        "| encoding | `run_decoded_into`, 1 and 2 threads | ggml's `get_rows` | `run_decoded`, 1 and 2 threads |"
+        "| encoding | `gather_encoded_into`, 1 and 2 threads | ggml's `get_rows` | `gather_encoded`, 1 and 2 threads |"
     );
     println!("|---|---|---|---|");
     for encoding in ENCODINGS {
@@ -98,7 +98,7 @@ type Sample<'a> = Box<dyn FnMut() -> Duration + 'a>;
 fn run(workload: &Workload, pools: &[ThreadPool; 2]) {
     let plan = workload.plan();
     let table = Encoded::new(workload.encoding, &workload.table[..]);
-    let expected = plan.run_decoded(&table, &workload.ids).expect("rows");
+    let expected = plan.gather_encoded(&table, &workload.ids).expect("rows");
     let mut outputs = [(); 3].map(|()| vec![0.0_f32; OUTPUT]);
     let [first, second, of_ggml] = &mut outputs;
     let mut samples: Vec<Sample> = Vec::new();
@@ -106,13 +106,13 @@ fn run(workload: &Workload, pools: &[ThreadPool; 2]) {
         let (plan, table) = (&plan, &table);
         samples.push(Box::new(move || {
             let start = Instant::now();
-            pool.install(|| plan.run_decoded_into(table, &workload.ids, output))
+            pool.install(|| plan.gather_encoded_into(table, &workload.ids, output))
                 .expect("rows");
             start.elapsed()
         }));
         samples.push(Box::new(move || {
             let start = Instant::now();
-            let rows = pool.install(|| plan.run_decoded(table, &workload.ids));
+            let rows = pool.install(|| plan.gather_encoded(table, &workload.ids));
             let time = start.elapsed();
             drop(rows.expect("rows"));
             time

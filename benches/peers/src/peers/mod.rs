@@ -52,7 +52,7 @@ pub trait Peer {
         Device::Cpu
     }
 
-    /// The kind of the timed call: `run_into`, `run`, `resident`, or `copy`.
+    /// The kind of the timed call: `gather_into`, `run`, `resident`, or `copy`.
     fn measure(&self) -> &'static str;
 
     /// Returns true if the peer can use more than one thread.

@@ -20,7 +20,7 @@ impl Peer for OursCpu {
 
     fn measure(&self) -> &'static str {
         match self {
-            Self::RunInto => "run_into",
+            Self::RunInto => "gather_into",
             Self::Run => "run",
         }
     }
@@ -32,9 +32,9 @@ impl Peer for OursCpu {
     fn note(&self) -> &'static str {
         match self {
             Self::RunInto => {
-                "GatherPlan::run_into, into an output that is there; a bad index is an error"
+                "GatherPlan::gather_into, into an output that is there; a bad index is an error"
             }
-            Self::Run => "GatherPlan::run, which allocates its output",
+            Self::Run => "GatherPlan::gather, which allocates its output",
         }
     }
 
@@ -42,11 +42,11 @@ impl Peer for OursCpu {
         with_operands!(data, |params, indices| {
             if *self == Self::RunInto {
                 return Ok(filled(data, move |output| {
-                    let run = data.plan.run_into(params, indices, output);
+                    let run = data.plan.gather_into(params, indices, output);
                     run.expect("indices are in range");
                 }));
             }
-            let run = move || data.plan.run(params, indices);
+            let run = move || data.plan.gather(params, indices);
             Ok(made(
                 move || run().expect("indices are in range"),
                 |output| bytemuck::cast_slice(output).to_vec(),

@@ -13,7 +13,7 @@ impl Peer for PlainLoop {
     }
 
     fn measure(&self) -> &'static str {
-        "run_into"
+        "gather_into"
     }
 
     fn note(&self) -> &'static str {

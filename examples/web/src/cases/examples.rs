@@ -3,8 +3,7 @@
 use std::fmt::Debug;
 
 use wgpu_gather::{
-    BadIndices, Executor, Gather, GatherElement, GatherPlan, Gatherer, GpuError, Reduce,
-    ScatterNumber, wgpu,
+    BadIndices, Element, Executor, Gather, GatherPlan, Gatherer, GpuError, Number, Reduce, wgpu,
 };
 
 use super::Checked;
@@ -37,7 +36,7 @@ pub async fn check_documented(example: &Example, device: Device) -> Checked {
         .map(|&value| i64::try_from(value).expect("a small index"))
         .collect();
     let places = match device {
-        Device::Cpu => plan.run(&places, &indices).map_err(GpuError::from),
+        Device::Cpu => plan.gather(&places, &indices).map_err(GpuError::from),
         Device::Gpu(gpu) => {
             let table = gpu.upload(places, plan.params_shape());
             let table = table.map_err(|error| error.to_string())?;
@@ -98,7 +97,7 @@ async fn recorded(gpu: &Gpu) -> Result<Checked, GpuError> {
     gatherer::record_embedding(&recorder, &mut encoder, buffers[0], buffers[1], buffers[2])?;
     gpu.queue().submit([encoder.finish()]);
     let plan = gatherer::embedding_plan().expect("constant shapes are right");
-    let expected = plan.run(&params, &indices)?;
+    let expected = plan.gather(&params, &indices)?;
     Ok(same("output", &output.download().await?, &expected))
 }
 
@@ -120,7 +119,7 @@ async fn prepared_once(gpu: &Gpu) -> Result<Checked, GpuError> {
         let mut encoder = encoder(gpu);
         prepared::record_lookup(&lookup, &mut encoder);
         gpu.queue().submit([encoder.finish()]);
-        let (found, expected) = (output.download().await?, plan.run(&params, &indices)?);
+        let (found, expected) = (output.download().await?, plan.gather(&params, &indices)?);
         if let Err(problem) = same("output", &found, &expected) {
             return Ok(Err(format!("step {step}: {problem}")));
         }
@@ -142,13 +141,13 @@ async fn chained(gpu: &Gpu) -> Result<Checked, GpuError> {
 
 /// Scatters of each kind of kernel, on the GPU and on the CPU.
 async fn scattered(gpu: &Gpu) -> Result<Checked, GpuError> {
-    async fn both<T: ScatterNumber + GatherElement + PartialEq + Debug>(
+    async fn both<T: Number + Element + PartialEq + Debug>(
         gpu: &Gpu,
-        plan: &GatherPlan,
+        (plan, unique): (&GatherPlan, bool),
         reduce: Option<Reduce>,
         number: fn(u16) -> T,
     ) -> Result<Checked, GpuError> {
-        let numbers = |first: u16, len: u64| -> Vec<T> {
+        let numbers = |first: u16, len: usize| -> Vec<T> {
             let places = (0..len).map(|n| u16::try_from(n % 1000).expect("few"));
             places.map(|n| number(n * 37 % 251 + first)).collect()
         };
@@ -162,7 +161,10 @@ async fn scattered(gpu: &Gpu) -> Result<Checked, GpuError> {
             let updates = executor.upload(updates, &[plan.output_shape().iter().product()])?;
             let target = numbers(0, plan.params_len());
             let mut target = executor.upload(target, plan.params_shape())?;
-            let request = executor.scatter(plan, &updates, &indices, &mut target);
+            let mut request = executor.scatter(plan, &updates, &indices, &mut target);
+            if unique {
+                request = request.unique();
+            }
             match reduce {
                 Some(reduce) => request.reduce(reduce).await?,
                 None => request.await?,
@@ -175,26 +177,24 @@ async fn scattered(gpu: &Gpu) -> Result<Checked, GpuError> {
     // Some 1,500 updates of each row, so that the later ones are summed by themselves.
     let plan = gather.plan(&[4, 5], &[6000])?;
     let float = |n| f32::from(n) * 0.1 - 9.95;
-    if let Err(problem) = both(gpu, &plan, Some(Reduce::Add), float).await? {
+    if let Err(problem) = both(gpu, (&plan, false), Some(Reduce::Add), float).await? {
         return Ok(Err(format!("{plan}: {problem}")));
     }
     for slice_len in [1, 3, 4, 300, 2000] {
         // Of 90 index rows some select one of 40 rows again; each selects another one of 107.
         for (rows, unique) in [(40, false), (107, true)] {
-            let mut plan = gather.plan(&[rows, slice_len], &[90])?;
-            if unique {
-                plan = plan.with_unique_indices();
-            }
+            let plan = gather.plan(&[rows, slice_len], &[90])?;
+            let of = (&plan, unique);
             let narrow = |n| u8::try_from(n % 256).expect("a byte");
             let mut checked = vec![
-                both(gpu, &plan, None, narrow).await?,
-                both(gpu, &plan, None, u32::from).await?,
-                both(gpu, &plan, Some(Reduce::Add), u32::from).await?,
-                both(gpu, &plan, Some(Reduce::Min), |n| i32::from(n) - 99).await?,
+                both(gpu, of, None, narrow).await?,
+                both(gpu, of, None, u32::from).await?,
+                both(gpu, of, Some(Reduce::Add), u32::from).await?,
+                both(gpu, of, Some(Reduce::Min), |n| i32::from(n) - 99).await?,
             ];
             let float = |n| f32::from(n) * 0.1 - 9.95;
-            checked.push(both(gpu, &plan, Some(Reduce::Max), float).await?);
-            checked.push(both(gpu, &plan, Some(Reduce::Add), float).await?);
+            checked.push(both(gpu, of, Some(Reduce::Max), float).await?);
+            checked.push(both(gpu, of, Some(Reduce::Add), float).await?);
             if let Some(problem) = checked.into_iter().find(Result::is_err) {
                 return Ok(problem.map_err(|problem| format!("{plan}: {problem}")));
             }

@@ -99,7 +99,7 @@ impl Planned {
     /// Gathers on the CPU.
     pub fn run(&self, params: &[f32], indices: &[u8]) -> Result<Vec<f32>, JsError> {
         let params = bytemuck::cast_slice(params);
-        let output = self.plan.run_bytes(self.types, params, indices);
+        let output = self.plan.gather_bytes(self.types, params, indices);
         Ok(bytemuck::pod_collect_to_vec(&output.map_err(message)?))
     }
 
@@ -114,7 +114,7 @@ impl Planned {
     fn places(&self, plan: &GatherPlan, indices: &[u8]) -> Result<Vec<i32>, JsError> {
         let count = i32::try_from(plan.params_len()).expect("the page shows small tensors");
         let params: Vec<i32> = (1..=count).collect();
-        let output = plan.run_bytes(self.types, bytemuck::cast_slice(&params), indices);
+        let output = plan.gather_bytes(self.types, bytemuck::cast_slice(&params), indices);
         let places: Vec<i32> = bytemuck::pod_collect_to_vec(&output.map_err(message)?);
         Ok(places.into_iter().map(|place| place - 1).collect())
     }

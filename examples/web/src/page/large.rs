@@ -3,8 +3,8 @@
 use wasm_bindgen::JsError;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wgpu_gather::{
-    ElementTypes, Encoded, Encoding, Gather, GatherBuffers, GatherPlan, GpuError, IndexKind,
-    PreparedGather, Ranges, RunError, Tensor,
+    Buffers, ElementTypes, Encoded, Encoding, Gather, GatherPlan, GpuError, IndexKind, Prepared,
+    Ranges, RunError, Tensor,
 };
 
 use crate::device::Device;
@@ -97,7 +97,7 @@ impl Large {
     pub fn time_on_cpu(&self) -> Result<Timing, JsError> {
         let mut output = vec![0; self.output_len()];
         let from = output.clone();
-        let run = |output: &mut [u32]| self.run_into(output).map_err(message);
+        let run = |output: &mut [u32]| self.gather_into(output).map_err(message);
         run(&mut output)?;
         let mut gather_ms = Vec::new();
         let mut copy_ms = Vec::new();
@@ -130,15 +130,15 @@ impl Large {
         self.indices.len() * self.row_len as usize
     }
 
-    fn run_into(&self, output: &mut [u32]) -> Result<(), RunError> {
+    fn gather_into(&self, output: &mut [u32]) -> Result<(), RunError> {
         if self.is_encoded {
             let (table, output) = (
                 Encoded::new(ENCODING, bytemuck::cast_slice::<_, u8>(&self.table)),
                 bytemuck::cast_slice_mut(output),
             );
-            (self.plan).run_decoded_into(&table, &self.indices, output)
+            (self.plan).gather_encoded_into(&table, &self.indices, output)
         } else {
-            self.plan.run_into(&self.table, &self.indices, output)
+            self.plan.gather_into(&self.table, &self.indices, output)
         }
     }
 
@@ -153,7 +153,7 @@ impl Large {
             true => ElementTypes::encoded(ENCODING, IndexKind::U32),
             false => ElementTypes::of::<u32, u32>(),
         };
-        let buffers = GatherBuffers::new(
+        let buffers = Buffers::gather(
             types,
             Ranges {
                 params: table.buffer()?.slice(..),
@@ -210,7 +210,7 @@ impl Large {
 /// The work of a submission.
 #[derive(Clone, Copy)]
 enum Work<'a> {
-    Gather(&'a PreparedGather),
+    Gather(&'a Prepared),
     Copy(&'a Tensor<u8>, &'a Tensor<u8>),
 }
 

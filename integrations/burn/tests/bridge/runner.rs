@@ -128,10 +128,8 @@ fn gathered<K: Basic>(
     params: Operand,
     indices: Operand,
 ) -> Result<Vec<u8>, BridgeError> {
-    let params_len = usize::try_from(plan.params_len()).unwrap();
-    let indices_len = usize::try_from(plan.indices_len()).unwrap();
-    let params: Tensor<1, K> = gpu.tensor(params.bytes, [params_len], params.dtype);
-    let indices: Tensor<1, Int> = gpu.tensor(indices.bytes, [indices_len], indices.dtype);
+    let params: Tensor<1, K> = gpu.tensor(params.bytes, [plan.params_len()], params.dtype);
+    let indices: Tensor<1, Int> = gpu.tensor(indices.bytes, [plan.indices_len()], indices.dtype);
     let bridge = match fill {
         [] => gpu.bridge.clone(),
         fill => gpu.bridge.fill(fill),

@@ -82,7 +82,7 @@ impl Bindings<'_, '_> {
             (Source::Scales, _) => case.qparam_word(0, word),
             (Source::ZeroPoints, _) => case.qparam_word(1, word),
             (Source::Mask, _) => {
-                let rows = case.plan.index_row_count();
+                let rows = case.plan.dims().index_rows();
                 assert!(
                     word * 4 + 4 > rows,
                     "word {word} of the mask has no padding"

@@ -100,11 +100,9 @@ impl<'a> Case<'a> {
             ..Placed::aligned(&self.plan)
         };
         let typed = self.typed();
-        let index_rows = self.update.map(|_| self.plan.of_index_rows());
-        let work = match &index_rows {
-            None => Work::gather(typed, &placed, &self.limits),
-            Some(rows) => Work::scatter_by(self.order(), typed, rows, &placed, &self.limits),
-        };
+        let index_rows = typed.index_rows();
+        let (order, rows) = (self.order(), index_rows.as_ref());
+        let work = Work::by(order, typed, rows, &placed, &self.limits);
         run(&work.expect("the limits allow it"))
     }
 
@@ -240,7 +238,7 @@ impl<'a> Case<'a> {
             qparams: qparams.each_ref().map(Option::as_deref),
         };
         let plan = Gather::new().plan(&[1, index_of(parts.len)], &[1]);
-        let values = plan.expect("a valid shape").run_decoded(&params, &[0]);
+        let values = plan.expect("a valid shape").gather_encoded(&params, &[0]);
         let values = values.expect("a part").into_iter();
         values.flat_map(f32::to_le_bytes).collect()
     }
@@ -324,7 +322,7 @@ impl<'a> Case<'a> {
         let words = (0..bytes.div_ceil(4)).map(|word| self.index_word(word));
         let mut indices: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();
         indices.truncate(index_of(bytes));
-        let output = self.plan.run_bytes(self.types, &params, &indices);
+        let output = self.plan.gather_bytes(self.types, &params, &indices);
         output.expect("the policy fills")
     }
 

@@ -71,7 +71,7 @@ async fn check_gather(
 
 fn check_bad_index(line: &Line, bad: &BadRows, error: &BadIndexError) -> Result<(), String> {
     let first = *bad.rows.first().ok_or("bad_rows is empty")?;
-    same("first bad row", &error.row, &(first as u64))?;
+    same("first bad row", &error.row, &first)?;
     let ours = error.to_string();
     same("text", &ours, &line.case.bad_index_text(first))?;
 

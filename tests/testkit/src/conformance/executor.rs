@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use bytemuck::checked;
 #[cfg(feature = "gpu")]
 use wgpu_gather::GpuError;
-use wgpu_gather::{BadIndexError, BadIndices, GatherIndex, GatherPlan, IndexKind, RunError};
+use wgpu_gather::{BadIndexError, BadIndices, GatherPlan, Index, IndexKind, RunError};
 
 use super::line::Params;
 #[cfg(feature = "gpu")]
@@ -76,7 +76,7 @@ impl Device {
         }
     }
 
-    async fn run_typed<T: Element, I: GatherIndex>(
+    async fn run_typed<T: Element, I: Index>(
         self,
         plan: &GatherPlan,
         params: &[T],

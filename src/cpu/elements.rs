@@ -4,10 +4,10 @@ use super::gather::{check, gather};
 use super::operands::{Operands, Params};
 use crate::encoding::Parts;
 use crate::error::RunError;
-use crate::index::GatherIndex;
+use crate::index::Index;
 use crate::memory;
 use crate::operand::Operand;
-use crate::plan::GatherPlan;
+use crate::plan::{GatherPlan, With};
 
 impl GatherPlan {
     /// Gathers on the CPU and returns the output, row-major, in the shape [`output_shape`](Self::output_shape).
@@ -29,25 +29,26 @@ impl GatherPlan {
     /// use wgpu_gather::{Gather, GatherNd};
     ///
     /// let plan = GatherNd::new().plan(&[2, 2], &[2, 2])?;
-    /// assert_eq!(plan.run(&["a", "b", "c", "d"], &[0, 0, 1, 1])?, ["a", "d"]);
+    /// assert_eq!(plan.gather(&["a", "b", "c", "d"], &[0, 0, 1, 1])?, ["a", "d"]);
     ///
     /// let plan = Gather::new().plan(&[3], &[2])?;
-    /// let bad = plan.run(&[10, 20, 30], &[2, 3]).unwrap_err();
+    /// let bad = plan.gather(&[10, 20, 30], &[2, 3]).unwrap_err();
     /// assert_eq!(bad.to_string(), "indices[1] = 3 is not in [0, 3)");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn run<T: Copy + Default + Send + Sync, I: GatherIndex>(
+    pub fn gather<T: Copy + Default + Send + Sync, I: Index>(
         &self,
         params: &[T],
         indices: &[I],
     ) -> Result<Vec<T>, RunError> {
-        self.check_lengths(params.len(), indices.len())?;
-        let zero = [T::default()];
-        self.run_with(&elements(params, indices, &zero, &zero))
+        self.fill(T::default()).gather(params, indices)
     }
 
     /// Gathers operands whose lengths are checked. The plan must have no gaps in the output.
-    pub(crate) fn run_with<T: Copy>(&self, operands: &Operands<'_, T>) -> Result<Vec<T>, RunError> {
+    pub(crate) fn gather_operands<T: Copy>(
+        &self,
+        operands: &Operands<'_, T>,
+    ) -> Result<Vec<T>, RunError> {
         self.check_new_output()?;
         let width = operands.element_bytes.checked_div(size_of::<T>());
         let len = self.dims().output_len();
@@ -72,11 +73,11 @@ impl GatherPlan {
         Ok(output)
     }
 
-    /// As [`run`](Self::run), but into `output` instead of a new vector.
+    /// As [`gather`](Self::gather), but into `output` instead of a new vector.
     ///
     /// # Errors
     ///
-    /// As [`run`](Self::run), and an `output` whose length is not the plan's. After an error about bad rows, what `output`
+    /// As [`gather`](Self::gather), and an `output` whose length is not the plan's. After an error about bad rows, what `output`
     /// holds is unspecified.
     ///
     /// # Examples
@@ -86,52 +87,21 @@ impl GatherPlan {
     ///
     /// let plan = Gather::new().bad_indices(BadIndices::Fill).plan(&[3, 2], &[2])?;
     /// let mut output = [9; 4];
-    /// plan.run_into(&[1, 2, 3, 4, 5, 6], &[2, -1], &mut output)?;
+    /// plan.gather_into(&[1, 2, 3, 4, 5, 6], &[2, -1], &mut output)?;
     /// assert_eq!(output, [5, 6, 0, 0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn run_into<T: Copy + Default + Send + Sync, I: GatherIndex>(
+    pub fn gather_into<T: Copy + Default + Send + Sync, I: Index>(
         &self,
         params: &[T],
         indices: &[I],
         output: &mut [T],
     ) -> Result<(), RunError> {
-        self.run_into_with_fill(params, indices, T::default(), output)
+        self.fill(T::default()).gather_into(params, indices, output)
     }
 
-    /// As [`run_into`](Self::run_into), but with `fill` in the slices of bad rows, where
-    /// [`BadIndices::Fill`](crate::BadIndices::Fill) would put `T::default()`.
-    ///
-    /// # Errors
-    ///
-    /// As [`run_into`](Self::run_into).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use wgpu_gather::{BadIndices, Gather};
-    ///
-    /// let plan = Gather::new().bad_indices(BadIndices::Fill).plan(&[2], &[2])?;
-    /// let mut output = ["", ""];
-    /// plan.run_into_with_fill(&["a", "b"], &[7, 0], "?", &mut output)?;
-    /// assert_eq!(output, ["?", "a"]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn run_into_with_fill<T: Copy + Default + Send + Sync, I: GatherIndex>(
-        &self,
-        params: &[T],
-        indices: &[I],
-        fill: T,
-        output: &mut [T],
-    ) -> Result<(), RunError> {
-        self.check_lengths(params.len(), indices.len())?;
-        self.check_output_length(output.len())?;
-        let (zero, fill) = ([T::default()], [fill]);
-        self.run_into_with(&elements(params, indices, &zero, &fill), output)
-    }
-
-    /// As [`run_with`](Self::run_with), but into `output`, whose length is checked too.
-    pub(crate) fn run_into_with<T: Copy>(
+    /// As [`gather_operands`](Self::gather_operands), but into `output`, whose length is checked too.
+    pub(crate) fn gather_operands_into<T: Copy>(
         &self,
         operands: &Operands<'_, T>,
         output: &mut [T],
@@ -141,7 +111,43 @@ impl GatherPlan {
     }
 }
 
-pub(super) fn elements<'a, T, I: GatherIndex>(
+impl<T: Copy + Default + Send + Sync> With<'_, T> {
+    /// As [`GatherPlan::gather`], with the fill in the slices of bad rows.
+    ///
+    /// # Errors
+    ///
+    /// As [`GatherPlan::gather`].
+    pub fn gather<I: Index>(&self, params: &[T], indices: &[I]) -> Result<Vec<T>, RunError> {
+        self.plan.check_lengths(params.len(), indices.len())?;
+        let (zero, fill) = ([T::default()], self.fills());
+        self.plan
+            .gather_operands(&elements(params, indices, &zero, &fill))
+    }
+
+    /// As [`GatherPlan::gather_into`], with the fill in the slices of bad rows.
+    ///
+    /// # Errors
+    ///
+    /// As [`GatherPlan::gather_into`].
+    pub fn gather_into<I: Index>(
+        &self,
+        params: &[T],
+        indices: &[I],
+        output: &mut [T],
+    ) -> Result<(), RunError> {
+        self.plan.check_lengths(params.len(), indices.len())?;
+        self.plan.check_output_length(output.len())?;
+        let (zero, fill) = ([T::default()], self.fills());
+        self.plan
+            .gather_operands_into(&elements(params, indices, &zero, &fill), output)
+    }
+
+    pub(super) fn fills(&self) -> [T; 1] {
+        [self.fill.unwrap_or_default()]
+    }
+}
+
+fn elements<'a, T, I: Index>(
     params: &'a [T],
     indices: &'a [I],
     zero: &'a [T],

@@ -1,4 +1,4 @@
-//! `GatherPlan::run_bytes` and `run_bytes_into`: gathers whose types are known only at run time.
+//! `GatherPlan::gather_bytes` and `gather_bytes_into`: gathers whose types are known only at run time.
 
 use super::operands::{Operands, Params};
 use crate::element::ElementTypes;
@@ -10,15 +10,15 @@ use crate::plan::GatherPlan;
 use crate::plan::lengths::{byte_len, check_bytes};
 
 impl GatherPlan {
-    /// As [`run`](Self::run), but on bytes, as model and array files hold them: each element has `types.element_bytes()` bytes,
+    /// As [`gather`](Self::gather), but on bytes, as model and array files hold them: each element has `types.element_bytes()` bytes,
     /// and indices are little-endian `types.index_kind()`. A bad row that is filled holds zero bytes.
     ///
     /// If `types` has an encoding, params is decoded, and the output holds the bytes of `f32`s. This call takes no scales,
-    /// so it refuses a `BlockQuantized`; [`run_decoded`](Self::run_decoded) takes one.
+    /// so it refuses a `BlockQuantized`; [`gather_encoded`](Self::gather_encoded) takes one.
     ///
     /// # Errors
     ///
-    /// As [`run`](Self::run), with lengths in bytes. [`RunError::Block`] if the plan cuts blocks.
+    /// As [`gather`](Self::gather), with lengths in bytes. [`PlanError::CutBlock`](crate::PlanError::CutBlock) if the plan cuts blocks.
     ///
     /// # Examples
     ///
@@ -28,11 +28,11 @@ impl GatherPlan {
     /// let plan = Gather::new().plan(&[3, 2], &[1])?;
     /// // Three rows of two elements of one byte, and the index 2 as an i32.
     /// let types = ElementTypes::new(1, IndexKind::I32);
-    /// let row = plan.run_bytes(types, b"abcdef", &[2, 0, 0, 0])?;
+    /// let row = plan.gather_bytes(types, b"abcdef", &[2, 0, 0, 0])?;
     /// assert_eq!(row, b"ef");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn run_bytes(
+    pub fn gather_bytes(
         &self,
         types: ElementTypes,
         params: &[u8],
@@ -45,17 +45,17 @@ impl GatherPlan {
             types.element_bytes,
         )?;
         with_values(types.index_kind, indices, |indices| {
-            self.run_with(&operands(types, parts, params, indices))
+            self.gather_operands(&operands(types, parts, params, indices))
         })
     }
 
-    /// As [`run_bytes`](Self::run_bytes), but into `output` instead of a new vector. `output` must hold
+    /// As [`gather_bytes`](Self::gather_bytes), but into `output` instead of a new vector. `output` must hold
     /// [`output_len`](Self::output_len) elements, with the gaps that a [stride](Self::with_output_stride) leaves. Bytes in gaps
     /// keep their values.
     ///
     /// # Errors
     ///
-    /// As [`run_bytes`](Self::run_bytes), and [`RunError::ByteLength`] if `output` has another length. After an error about bad
+    /// As [`gather_bytes`](Self::gather_bytes), and [`RunError::ByteLength`] if `output` has another length. After an error about bad
     /// rows, what `output` holds is unspecified.
     ///
     /// # Examples
@@ -67,11 +67,11 @@ impl GatherPlan {
     /// let plan = Gather::new().plan(&[3, 2], &[2])?.with_output_stride(3)?;
     /// let types = ElementTypes::new(1, IndexKind::U8);
     /// let mut output = *b"------";
-    /// plan.run_bytes_into(types, b"abcdef", &[2, 0], &mut output)?;
+    /// plan.gather_bytes_into(types, b"abcdef", &[2, 0], &mut output)?;
     /// assert_eq!(&output, b"ef-ab-");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn run_bytes_into(
+    pub fn gather_bytes_into(
         &self,
         types: ElementTypes,
         params: &[u8],
@@ -88,7 +88,7 @@ impl GatherPlan {
             output.len(),
         )?;
         with_values(types.index_kind, indices, |indices| {
-            self.run_into_with(&operands(types, parts, params, indices), output)
+            self.gather_operands_into(&operands(types, parts, params, indices), output)
         })
     }
 
