@@ -11,7 +11,8 @@ use crate::plan::lengths::{byte_len, check_bytes};
 
 impl GatherPlan {
     /// As [`gather`](Self::gather), but on bytes, as model and array files hold them: each element has `types.element_bytes()` bytes,
-    /// and indices are little-endian `types.index_kind()`. A bad row that is filled holds zero bytes.
+    /// and indices are little-endian `types.index_kind()`. A bad row that is filled holds zero bytes; for other bytes, fill a
+    /// request of an `Executor`, of the CPU too.
     ///
     /// If `types` has an encoding, params is decoded, and the output holds the bytes of `f32`s. This call takes no scales,
     /// so it refuses a `BlockQuantized`; [`gather_encoded`](Self::gather_encoded) takes one.

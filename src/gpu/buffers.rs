@@ -104,26 +104,7 @@ impl<'a> Buffers<'a> {
     }
 
     /// The range that holds the scales for a [`BlockQuantized`](crate::BlockQuantized), row after row. If params is in shards, it
-    /// holds the scales for all shards.
-    ///
-    /// ```
-    /// use wgpu_gather::{
-    ///     BlockQuantized, ElementTypes, Encoding, Gather, Buffers, Ranges, Gatherer, IndexKind, wgpu,
-    /// };
-    ///
-    #[doc = noop_buffers!()]
-    /// # let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-    /// // 100 rows of 64 values: 32 bytes, two scales and, in one byte, two zero points.
-    /// let plan = Gather::new().plan(&[100, 64], &[8])?;
-    /// let quantized = BlockQuantized::new(4, 32)?.with_zero_points();
-    /// let (params, scales, zero_points) = (buffer(3200), buffer(800), buffer(100));
-    /// let (indices, output) = (buffer(8 * 4), buffer(8 * 256));
-    /// let types = ElementTypes::encoded(Encoding::BlockQuantized(quantized), IndexKind::I32);
-    /// let ranges = Ranges { params: params.slice(..), indices: indices.slice(..), output: output.slice(..) };
-    /// let buffers = Buffers::gather(types, ranges).scales(scales.slice(..)).zero_points(zero_points.slice(..));
-    /// assert!(Gatherer::new(&device).encode(&mut encoder, &plan, &buffers).is_ok());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    /// holds the scales for all shards. The page [encoded rows](crate::guide::encoded_rows) has an example.
     #[must_use]
     pub fn scales(mut self, scales: wgpu::BufferSlice<'a>) -> Self {
         self.given.qparams[0] = Some(scales);
@@ -224,7 +205,7 @@ impl<'a, O> Buffers<'a, O> {
     /// range needs [`index_row_count`](crate::GatherPlan::index_row_count) bytes, rounded up to a multiple of 4.
     ///
     /// The mask takes its own dispatch, or several if the device's limits cut it. It reads only the indices, and runs even if
-    /// the output is empty. With an [`index_count`](Self::index_count) the mask still covers all the plan's index rows: from
+    /// the output is empty. If the buffer has the usages `COPY_SRC` and `COPY_DST` too, `Tensor::<bool>::from_buffer` reads it. With an [`index_count`](Self::index_count) the mask still covers all the plan's index rows: from
     /// the count on, it marks whatever the index buffer holds.
     ///
     /// ```
