@@ -10,15 +10,14 @@ const HEADINGS = [
   [3, 'CPU path in this page (wasm, one thread) [3,3]'],
   [2, 'The gather'],
   [2, 'Formula'],
-  [2, 'As a program'],
   [2, 'A large gather'],
   [2, 'What ran'],
 ];
-const REGIONS = ['Operands and output', 'The gather', 'Formula', 'As a program', 'A large gather', 'What ran'];
+const REGIONS = ['Operands and output', 'The gather', 'Formula', 'A large gather', 'What ran'];
 const CONTROLS = {
   combobox: ['Example', 'Operation', 'Dims of 1', 'Type of indices', 'Bad indices', 'Negative indices', 'Output', 'from a table of'],
   textbox: ['Shape of params', 'Shape of indices'],
-  button: ['Copy as Rust', 'Copy as NumPy', 'Copy as PyTorch', 'Copy as TensorFlow', 'Time it'],
+  button: ['Time it'],
 };
 
 // Chromium's accessibility tree in document order, without the nodes that it ignores.

@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { closing, open } from './browser.mjs';
 import { ofAddress } from './checks_address.mjs';
-import { checks as ofPrograms } from './checks_code.mjs';
 import { checks as ofGathers } from './checks_gather.mjs';
 import { checks as ofRoles } from './checks_roles.mjs';
 import { onOtherScreens } from './checks_screens.mjs';
@@ -24,7 +23,7 @@ const check = async (name, run) => {
 };
 await closing(await open(executable), async ({ browser, url }) => {
   const shown = await Shown.load(browser, url);
-  for (const [name, run] of Object.entries({ ...ofGathers, ...ofTexts, ...ofPrograms, ...ofRoles })) await check(name, () => run(shown));
+  for (const [name, run] of Object.entries({ ...ofGathers, ...ofTexts, ...ofRoles })) await check(name, () => run(shown));
   await check('no_errors_in_the_console', () => assert.deepEqual(shown.errors, []));
   await check('address', () => ofAddress(browser, url));
   await check('other_screens_and_no_gpu', () => onOtherScreens(browser, url, folder));

@@ -39,7 +39,7 @@ export function parts(gather, at) {
 }
 
 // The axis and batch_dims of a gather that the library has planned, counted from the start.
-export function fromStart({ operation, axis, batchDims, paramsShape, indicesShape }) {
+function fromStart({ operation, axis, batchDims, paramsShape, indicesShape }) {
   const counted = (dim, shape) => (dim < 0 ? dim + shape.length : dim);
   const given = axis ?? (operation === 'gather_elements' ? 0 : batchDims);
   return [counted(given, paramsShape), counted(batchDims, indicesShape)];
@@ -67,7 +67,7 @@ export function formula(gather, outputShape) {
 }
 
 // The judgement of each value of an index row: its text, and the entry that it selects or the range that it is out of.
-export function judged(gather, row) {
+function judged(gather, row) {
   const { paramsShape, indicesShape, indices, policy, fromEnd } = gather;
   const [axis] = fromStart(gather);
   return valuesAt(gather, row).map((at, k) => {
@@ -91,7 +91,7 @@ export function judged(gather, row) {
 
 // The first index out of range, in words; undefined if there is none. Clamp and Wrap
 // have one only in a dim of 0.
-export function problemOf(gather) {
+function problemOf(gather) {
   const shape = rowsShape(gather);
   const length = shape.reduce((product, dim) => product * dim, 1);
   for (let row = 0; row < length; row += 1) {

@@ -2,7 +2,6 @@
 import init, { Device, Planned } from './page.js';
 import { answer } from './answer.js';
 import { fragmentOf, readFragment } from './address.js';
-import { copy, showCode } from './copy.js';
 import { EXAMPLES, OWN, POLICIES, exampleOf } from './examples.js';
 import { FIELDS, formValues, indexBytes, readGather, readShape, setForm } from './form.js';
 import { formula, indexDepth, indexRows, worked } from './formula.js';
@@ -126,7 +125,6 @@ async function run() {
   markSources(picture);
   shown = { gather, outputShape: picture.outputShape };
   showFormula();
-  showCode(shown);
 
   at('gpu').setAttribute('aria-busy', 'true');
   const onCpu = answer(() => planned.gather(params, indices));
@@ -160,7 +158,6 @@ function showFormula() {
 
 function fail(error) {
   shown = null;
-  showCode(shown);
   at('problem').textContent = error.message ?? String(error);
   at('gpu').setAttribute('aria-busy', 'false');
   for (const id of ['gpu', 'cpu']) {
@@ -201,7 +198,6 @@ async function start() {
   addEventListener('popstate', () => take(readFragment(location.hash)));
   for (const id of ['params-shape', 'indices-shape']) at(id).addEventListener('input', shapesChanged);
   for (const id of FIELDS.filter((id) => !id.endsWith('shape'))) at(id).addEventListener('input', run);
-  for (const button of at('copy').children) button.addEventListener('click', () => copy(button, shown));
   at('form').addEventListener('submit', (event) => event.preventDefault());
   at('large').addEventListener('submit', (event) => {
     event.preventDefault();
