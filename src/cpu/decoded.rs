@@ -92,19 +92,6 @@ impl With<'_, f32> {
     /// # Errors
     ///
     /// As [`GatherPlan::gather_encoded_into`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use wgpu_gather::{BadIndices, Encoded, Encoding, Gather};
-    ///
-    /// let plan = Gather::new().bad_indices(BadIndices::Fill).plan(&[2, 2], &[2])?;
-    /// let halves = Encoded::new(Encoding::F16, [0x00, 0x3c, 0x00, 0xc0, 0x01, 0x00, 0xff, 0x7b]);
-    /// let mut output = [0.0; 4];
-    /// plan.fill(-1.0).gather_encoded_into(&halves, &[7, 0], &mut output)?;
-    /// assert_eq!(output, [-1.0, -1.0, 1.0, -2.0]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn gather_encoded_into<I: Index>(
         &self,
         params: &Encoded<impl AsRef<[u8]>>,

@@ -12,18 +12,6 @@ use crate::reduce::Reduce;
 ///
 /// `O` tells gathers from scatters: it is the type of a gather's fill, and [`Reduce`] for a scatter, which may assign all the same.
 ///
-/// ```
-/// use wgpu_gather::{BadIndices, Gather, Reduce};
-///
-/// let plan = Gather::new().bad_indices(BadIndices::Fill).plan(&[2], &[3])?;
-/// assert_eq!(plan.fill("?").gather(&["a", "b"], &[1, 7, 0])?, ["b", "?", "a"]);
-///
-/// let mut counts = [0, 0];
-/// plan.one_update().scatter_reduce(Reduce::Add, &[1], &[1, 7, 1], &mut counts)?;
-/// assert_eq!(counts, [0, 2]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
 /// A scatter takes no fill:
 ///
 /// ```compile_fail,E0599
