@@ -1,5 +1,5 @@
 //! Times the CPU path with one thread and with all. `gather_into` stands beside loops and a copy that also write to an
-//! existing output, `run` beside a copy that also allocates.
+//! existing output, `gather` beside a copy that also allocates.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -99,7 +99,7 @@ where
             figures.push(figure(*threads, "bare_loop", Box::new(bare_loop)));
         }
         figures.push(figure(*threads, "gather_into", Box::new(gather_into)));
-        allocating.push(figure(*threads, "run", Box::new(run)));
+        allocating.push(figure(*threads, "gather", Box::new(run)));
     }
     for figure in &mut figures {
         output.borrow_mut().fill(T::from_u32(7));

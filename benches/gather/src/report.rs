@@ -72,7 +72,7 @@ impl<'a> Report<'a> {
         for figure in &timed {
             // A call that allocates its output is compared with a copy that allocates too.
             let copy = match figure.measure {
-                "run" => of("copy_to_vec").map_or(copy, |copy| copy.median),
+                "gather" => of("copy_to_vec").map_or(copy, |copy| copy.median),
                 _ => copy,
             };
             self.figure(workload, figure, copy)?;
@@ -93,9 +93,9 @@ impl<'a> Report<'a> {
             .filter(|figure| figure.measure == "gather_into")
         {
             let threads = gather_into.threads;
-            if let Some(run) = with("run", threads) {
-                let times = ratio(run.median, gather_into.median);
-                print!("  {threads}T: run takes {times:.2} times gather_into");
+            if let Some(gather) = with("gather", threads) {
+                let times = ratio(gather.median, gather_into.median);
+                print!("  {threads}T: gather takes {times:.2} times gather_into");
             }
             match with("bare_loop", threads) {
                 Some(bare) => println!(

@@ -23,7 +23,7 @@ class Numpy:
     def along_axis(self, data: Data) -> Figure:
         axis = elements_axis_of(data, "numpy take_along_axis")
         run = Kept(lambda: np.take_along_axis(data.params, data.indices, axis))
-        return Figure("numpy take_along_axis", np.__version__, "cpu", 1, "run", run, nothing, lambda: run.value)
+        return Figure("numpy take_along_axis", np.__version__, "cpu", 1, "gather", run, nothing, lambda: run.value)
 
     def take_out(self, data: Data) -> Figure:
         axis, indices = axis_of(data, "numpy take"), data.flat_indices()
@@ -38,7 +38,7 @@ class Numpy:
     def index(self, data: Data) -> Figure:
         where = data.tuple_of(data.indices)
         run = Kept(lambda: data.params[where])
-        return Figure("numpy x[i]", np.__version__, "cpu", 1, "run", run, nothing, lambda: run.value)
+        return Figure("numpy x[i]", np.__version__, "cpu", 1, "gather", run, nothing, lambda: run.value)
 
 
 class Torch:
@@ -55,7 +55,7 @@ class Torch:
     def tensor(self, array):
         return self.torch.from_numpy(np.ascontiguousarray(array))
 
-    def figure(self, name, call, measure="run") -> Figure:
+    def figure(self, name, call, measure="gather") -> Figure:
         run = Kept(call)
         output = lambda: run.value.numpy()
         return Figure(f"torch {name}", self.torch.__version__, "cpu", self.threads, measure, run, nothing, output)
@@ -130,7 +130,7 @@ class Jax:
         run = Kept(lambda: gather(params, indices))
         return Figure(
             name, jax.__version__, "gpu" if self.on_gpu else "cpu", self.threads,
-            "resident" if self.on_gpu else "run", run, lambda: run.value.block_until_ready(),
+            "resident" if self.on_gpu else "gather", run, lambda: run.value.block_until_ready(),
             lambda: np.asarray(run.value), self.found.device_kind if self.on_gpu else None,
         )
 
@@ -164,7 +164,7 @@ class Tensorflow:
 
         return Figure(
             f"tensorflow {name}", tf.__version__, "gpu" if self.on_gpu else "cpu", self.threads,
-            "resident" if self.on_gpu else "run", run, wait, lambda: run.value.numpy(),
+            "resident" if self.on_gpu else "gather", run, wait, lambda: run.value.numpy(),
         )
 
     def gather_nd(self, data: Data) -> Figure:
@@ -261,7 +261,7 @@ class Operands(ctypes.Structure):
 class WgpuGather:
     """This crate, and the plain loop that a user would write, from the dynamic library of this benchmark."""
 
-    RUN_INTO, RUN, PLAIN_LOOP, READ = range(4)
+    GATHER_INTO, GATHER, PLAIN_LOOP, READ = range(4)
 
     def __init__(self, threads):
         path = Path(__file__).parents[1] / "target/release/libwgpu_gather_peers.so"
@@ -286,17 +286,17 @@ class WgpuGather:
         repeat = lambda times, call=call: self.library.run(job, call, times, ctypes.byref(operands))
 
         def read():
-            if call == self.RUN:
+            if call == self.GATHER:
                 repeat(1, self.READ)
             return output
 
         return Figure(name, "here", "cpu", threads, measure, lambda: repeat(1), nothing, read, repeat=repeat)
 
     def gather_into(self, data):
-        return self.figure("wgpu-gather", data, self.threads, self.RUN_INTO, "gather_into")
+        return self.figure("wgpu-gather", data, self.threads, self.GATHER_INTO, "gather_into")
 
     def run(self, data):
-        return self.figure("wgpu-gather", data, self.threads, self.RUN, "run")
+        return self.figure("wgpu-gather", data, self.threads, self.GATHER, "gather")
 
     def plain_loop(self, data):
         return self.figure("plain loop", data, 1, self.PLAIN_LOOP, "gather_into")

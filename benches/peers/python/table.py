@@ -3,7 +3,7 @@
 that of the fastest other library; the shorter of the two is bold. The plain loop, which has one thread, has columns of its
 own.
 
-    python3 table.py gather_into|run FILE...
+    python3 table.py gather_into|gather FILE...
 """
 
 import json
@@ -46,7 +46,7 @@ def cells(times, has_loop: bool):
 
 
 def main() -> int:
-    if len(sys.argv) < 3 or sys.argv[1] not in ("gather_into", "run"):
+    if len(sys.argv) < 3 or sys.argv[1] not in ("gather_into", "gather"):
         print(__doc__, file=sys.stderr)
         return 2
     measure, paths = sys.argv[1], sys.argv[2:]

@@ -17,7 +17,7 @@ use crate::plain_loop::{Place, gather};
 pub struct Job {
     workload: Workload,
     plan: GatherPlan,
-    /// The output of the last `run`.
+    /// The output of the last `gather`.
     made: Option<Box<dyn Any + Send>>,
 }
 
@@ -35,8 +35,8 @@ pub struct Operands {
 #[repr(u8)]
 #[derive(Clone, Copy)]
 pub enum Call {
-    RunInto = 0,
-    Run = 1,
+    GatherInto = 0,
+    Gather = 1,
     PlainLoop = 2,
     /// Copies the output of the last `Run` to the operands' output.
     Read = 3,
@@ -122,11 +122,11 @@ impl Job {
         };
         for _ in 0..times {
             match call {
-                Call::RunInto => {
+                Call::GatherInto => {
                     let run = plan.gather_into(params, indices, black_box(&mut *output));
                     run.expect("indices are in range");
                 }
-                Call::Run => {
+                Call::Gather => {
                     let run = plan.gather(params, indices);
                     *made = Some(Box::new(black_box(run.expect("indices are in range"))));
                 }

@@ -52,7 +52,7 @@ pub trait Peer {
         Device::Cpu
     }
 
-    /// The kind of the timed call: `gather_into`, `run`, `resident`, or `copy`.
+    /// The kind of the timed call: `gather_into`, `gather`, `resident`, or `copy`.
     fn measure(&self) -> &'static str;
 
     /// Returns true if the peer can use more than one thread.
@@ -87,8 +87,8 @@ pub trait Job: Send {
 pub fn peers(gpu: Option<Arc<Gpu>>) -> Vec<Box<dyn Peer>> {
     let mut peers: Vec<Box<dyn Peer>> = vec![
         Box::new(copies::Memcpy),
-        Box::new(OursCpu::RunInto),
-        Box::new(OursCpu::Run),
+        Box::new(OursCpu::GatherInto),
+        Box::new(OursCpu::Gather),
         Box::new(plain_loop::PlainLoop),
         Box::new(ndarray::Ndarray),
     ];

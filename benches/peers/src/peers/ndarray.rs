@@ -18,7 +18,7 @@ impl Peer for Ndarray {
     }
 
     fn measure(&self) -> &'static str {
-        "run"
+        "gather"
     }
 
     fn note(&self) -> &'static str {

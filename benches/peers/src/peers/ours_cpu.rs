@@ -5,8 +5,8 @@ use crate::data::{Data, with_operands};
 
 #[derive(PartialEq, Eq)]
 pub enum OursCpu {
-    RunInto,
-    Run,
+    GatherInto,
+    Gather,
 }
 
 impl Peer for OursCpu {
@@ -20,8 +20,8 @@ impl Peer for OursCpu {
 
     fn measure(&self) -> &'static str {
         match self {
-            Self::RunInto => "gather_into",
-            Self::Run => "run",
+            Self::GatherInto => "gather_into",
+            Self::Gather => "gather",
         }
     }
 
@@ -31,16 +31,16 @@ impl Peer for OursCpu {
 
     fn note(&self) -> &'static str {
         match self {
-            Self::RunInto => {
+            Self::GatherInto => {
                 "GatherPlan::gather_into, into an output that is there; a bad index is an error"
             }
-            Self::Run => "GatherPlan::gather, which allocates its output",
+            Self::Gather => "GatherPlan::gather, which allocates its output",
         }
     }
 
     fn start<'a>(&'a self, data: &'a Data) -> Result<Box<dyn Job + 'a>, String> {
         with_operands!(data, |params, indices| {
-            if *self == Self::RunInto {
+            if *self == Self::GatherInto {
                 return Ok(filled(data, move |output| {
                     let run = data.plan.gather_into(params, indices, output);
                     run.expect("indices are in range");
