@@ -22,7 +22,7 @@ use crate::reduce::Reduce;
 ///
 /// [`Gatherer::prepare`](super::Gatherer::prepare) checks everything and makes the pipelines, uniforms and bind groups. Recording
 /// then makes no GPU object, submits nothing, waits for nothing, and cannot fail. On the host this crate allocates nothing; wgpu
-/// does, for its commands. It keeps its buffers alive.
+/// does, for its commands. A `Prepared` keeps its buffers alive.
 ///
 /// The commands read what the buffers hold when they run, so you can write new indices into the same buffer for each frame. Submit
 /// a frame before you write for the next by `queue.write_buffer`: two frames in one submit would both read the last write.
@@ -75,7 +75,7 @@ impl Prepared {
     ///
     /// The ranges may lie in other buffers, start elsewhere, and have other lengths. The following must stay as it was:
     ///
-    /// - types, fill, shards with their rows, and which operands you give;
+    /// - gather or scatter, a reduction, types, fill, shards with their rows, and which operands you give;
     /// - each range's start modulo A, where A is the larger of 16 bytes and the device's `min_storage_buffer_offset_alignment`;
     /// - whether an operand that the gather reads shares a buffer with one that it writes.
     ///
