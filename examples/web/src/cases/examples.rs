@@ -3,7 +3,8 @@
 use std::fmt::Debug;
 
 use wgpu_gather::{
-    BadIndices, Element, Executor, Gather, GatherPlan, Gatherer, GpuError, Number, Reduce, wgpu,
+    BadIndices, Element, Executor, Gather, GatherPlan, Gatherer, GpuError, Number, Reduce, With,
+    wgpu,
 };
 
 use super::Checked;
@@ -161,10 +162,11 @@ async fn scattered(gpu: &Gpu) -> Result<Checked, GpuError> {
             let updates = executor.upload(updates, &[plan.output_shape().iter().product()])?;
             let target = numbers(0, plan.params_len());
             let mut target = executor.upload(target, plan.params_shape())?;
-            let mut request = executor.scatter(plan, &updates, &indices, &mut target);
-            if unique {
-                request = request.unique();
-            }
+            let with = match unique {
+                true => plan.unique(),
+                false => With::from(plan),
+            };
+            let request = executor.scatter(with, &updates, &indices, &mut target);
             match reduce {
                 Some(reduce) => request.reduce(reduce).await?,
                 None => request.await?,
