@@ -211,6 +211,10 @@ macro_rules! texts {
     ($(#[$doc:meta])* $of:ident: $($name:literal)*; $other:expr) => {
         $(#[$doc])*
         pub(crate) fn $of(file: &str) -> &'static str {
+            #[cfg(test)]
+            if let Some(text) = super::wgsl::changed(file) {
+                return text;
+            }
             match file {
                 $($name => wgsl!(concat!("../../shaders/", $name, ".wgsl")),)*
                 _ => $other(file),

@@ -54,6 +54,33 @@ pub(crate) const fn code<const LEN: usize>(text: &[u8], keeps_lines: bool) -> ([
     (code, len)
 }
 
+/// A file's code in the folder `GATHER_SHADERS`, if that is set: `.ci/mutations` changes shaders there, and builds nothing.
+#[cfg(test)]
+pub(crate) fn changed(file: &str) -> Option<&'static str> {
+    use std::collections::HashMap;
+    use std::sync::{LazyLock, Mutex};
+
+    static FOLDER: LazyLock<Option<String>> =
+        LazyLock::new(|| std::env::var("GATHER_SHADERS").ok());
+    static READ: LazyLock<Mutex<HashMap<String, &str>>> = LazyLock::new(Mutex::default);
+    let path = format!("{}/{file}.wgsl", FOLDER.as_ref()?);
+    let mut read = READ.lock().expect("no test panics here");
+    Some(read.entry(path).or_insert_with_key(|path| {
+        let text = std::fs::read_to_string(path).expect("a shader");
+        let code = |(number, line): (usize, &str)| match number {
+            0 => line.to_owned(),
+            _ => line
+                .split("//")
+                .next()
+                .unwrap_or_default()
+                .trim()
+                .to_owned(),
+        };
+        let lines: Vec<_> = text.lines().enumerate().map(code).collect();
+        Box::leak((lines.join("\n") + "\n").into_boxed_str())
+    }))
+}
+
 #[cfg(test)]
 mod tests {
     use super::code;
