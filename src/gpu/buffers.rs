@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use super::fill::Fill;
-use super::update::Reduction;
+use super::work::Scatters;
 use crate::element::ElementTypes;
 use crate::reduce::{Number, Reduce};
 
@@ -175,7 +175,7 @@ impl<'a> Buffers<'a, Reduce> {
     /// of [`unique`](crate::GatherPlan::unique) rows spares both.
     #[must_use]
     pub fn reduce<T: Number>(mut self, reduce: Reduce) -> Self {
-        self.given.scatter = Some(Some((reduce, T::KIND)));
+        self.given.scatter = Some(Scatters::new(Some((reduce, T::KIND))));
         self
     }
 }
@@ -300,8 +300,8 @@ pub struct ScatterRanges<'a, T = wgpu::BufferSlice<'a>> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Given<'a> {
     pub(crate) types: ElementTypes,
-    /// The reduction of a scatter, if it has one; `None` for a gather.
-    pub(crate) scatter: Option<Option<Reduction>>,
+    /// `None` for a gather.
+    pub(crate) scatter: Option<Scatters>,
     pub(crate) params: Table<'a>,
     pub(crate) indices: wgpu::BufferSlice<'a>,
     pub(crate) output: wgpu::BufferSlice<'a>,
@@ -346,7 +346,7 @@ impl<'a> Given<'a> {
             output: updates,
         };
         Self {
-            scatter: Some(None),
+            scatter: Some(Scatters::new(None)),
             ..Self::of_gather(types, target, ranges)
         }
     }

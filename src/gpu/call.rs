@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use super::placed::Placed;
 use super::types::TypedPlan;
-use super::update::Reduction;
+use super::work::Scatters;
 use crate::bad_indices::BadIndices;
 use crate::element::ElementTypes;
 use crate::operand::Operand;
@@ -35,8 +35,8 @@ pub struct Call<O = ()> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Told {
     pub(super) types: ElementTypes,
-    /// The reduction of a scatter, if it has one; `None` for a gather.
-    pub(super) scatter: Option<Option<Reduction>>,
+    /// `None` for a gather.
+    pub(super) scatter: Option<Scatters>,
     has_report: bool,
     has_mask: bool,
     has_index_count: bool,
@@ -60,19 +60,19 @@ impl Call<Reduce> {
     /// A scatter of these types, which assigns unless you call [`reduce`](Self::reduce).
     #[must_use]
     pub fn scatter(types: ElementTypes) -> Self {
-        Self::of(types, Some(None))
+        Self::of(types, Some(Scatters::new(None)))
     }
 
     /// Reduces: see [`Buffers::reduce`](crate::Buffers::reduce).
     #[must_use]
     pub fn reduce<T: Number>(mut self, reduce: Reduce) -> Self {
-        self.told.scatter = Some(Some((reduce, T::KIND)));
+        self.told.scatter = Some(Scatters::new(Some((reduce, T::KIND))));
         self
     }
 }
 
 impl<O> Call<O> {
-    const fn of(types: ElementTypes, scatter: Option<Option<Reduction>>) -> Self {
+    const fn of(types: ElementTypes, scatter: Option<Scatters>) -> Self {
         Self {
             told: Told {
                 types,

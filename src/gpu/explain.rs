@@ -78,7 +78,7 @@ impl With<'_, Reduce> {
     #[must_use]
     pub fn explain<O>(&self, call: impl Into<Call<O>>, limits: &wgpu::Limits) -> String {
         let (plan, told) = (self.plan, call.into().told);
-        let scatter = Scatter::of(*self, told.scatter);
+        let scatter = told.scatter.map(|of| of.told(self.rules));
         let mut text = match scatter {
             None => plan.to_string(),
             Some(scatter) => {
@@ -105,7 +105,12 @@ impl With<'_, Reduce> {
         let typed = TypedPlan::of_call(&plan, told.types, scatter)?;
         let (placed, index_rows) = (told.placed(&typed), typed.index_rows());
         explain(text, typed, limits, || {
-            Work::new(typed, index_rows.as_ref(), &placed, limits)
+            Work::new(
+                typed,
+                told.scatter.zip(index_rows.as_ref()),
+                &placed,
+                limits,
+            )
         })
     }
 }

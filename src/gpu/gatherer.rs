@@ -9,7 +9,6 @@ use super::pipelines::Pipelines;
 use super::prepared::Prepared;
 use super::scope::is_lost;
 use super::types::TypedPlan;
-use super::update::Scatter;
 use super::work::Work;
 use crate::bad_indices::BadIndices;
 use crate::error::GatherError;
@@ -106,11 +105,17 @@ impl Gatherer {
     ) -> Result<(), GatherError> {
         let (with, told) = (plan.into(), call.into().told);
         let plan = &with.of_updates(told.scatter.is_some());
-        let typed = TypedPlan::of_call(plan, told.types, Scatter::of(with, told.scatter))?;
+        let typed =
+            TypedPlan::of_call(plan, told.types, told.scatter.map(|of| of.told(with.rules)))?;
         let limits = &self.pipelines.limits;
         check_buffers(limits, &typed.bytes)?;
         let (placed, index_rows) = (told.placed(&typed), typed.index_rows());
-        let work = Work::new(typed, index_rows.as_ref(), &placed, limits)?;
+        let work = Work::new(
+            typed,
+            told.scatter.zip(index_rows.as_ref()),
+            &placed,
+            limits,
+        )?;
         let keys = work.keys(MAX_DIFFERENT_DISPATCHES);
         Needs::of_all(&keys).check(limits)?;
         for key in keys {
@@ -156,11 +161,20 @@ impl Gatherer {
         given: &Given<'_>,
     ) -> Result<Prepared, GatherError> {
         let plan = &with.of_updates(given.scatter.is_some());
-        let typed = TypedPlan::of_call(plan, given.types, Scatter::of(with, given.scatter))?;
+        let typed = TypedPlan::of_call(
+            plan,
+            given.types,
+            given.scatter.map(|of| of.told(with.rules)),
+        )?;
         let limits = &self.pipelines.limits;
         let operands = Operands::checked(given, &typed, limits)?;
         let (placed, index_rows) = (operands.placed(), typed.index_rows());
-        let work = Work::new(typed, index_rows.as_ref(), &placed, limits)?;
+        let work = Work::new(
+            typed,
+            given.scatter.zip(index_rows.as_ref()),
+            &placed,
+            limits,
+        )?;
         Prepared::new(&self.pipelines, with, given, &work, &operands)
     }
 

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use crate::error::GatherError;
-use crate::plan::{GatherPlan, ScatterRules, With};
+use crate::plan::{GatherPlan, ScatterRules};
 use crate::reduce::{NumberKind, Reduce};
 
 /// What a scatter does with its numbers, if it does not assign.
@@ -15,16 +15,6 @@ pub(crate) type Reduction = (Reduce, NumberKind);
 pub(crate) struct Scatter {
     pub(crate) reduction: Option<Reduction>,
     pub(crate) rules: ScatterRules,
-}
-
-impl Scatter {
-    /// The scatter that `reduction` asks for, with the rules of a plan's options; `None` for a gather.
-    pub(crate) fn of(with: With<'_, Reduce>, reduction: Option<Option<Reduction>>) -> Option<Self> {
-        reduction.map(|reduction| Self {
-            reduction,
-            rules: with.rules,
-        })
-    }
 }
 
 /// For instance `add of f32`, or `scatter`.

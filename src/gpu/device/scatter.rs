@@ -11,6 +11,7 @@ use crate::element::Element;
 use crate::error::GpuError;
 use crate::gpu::buffers::{Buffers, ScatterRanges};
 use crate::gpu::scope::scoped_start;
+use crate::gpu::work::Scatters;
 use crate::operand::Operand;
 use crate::plan::GatherPlan;
 use crate::plan::lengths::check_len;
@@ -87,7 +88,7 @@ impl<'a, T: Element> Unchecked<'a, T> {
                 updates: updates.slice(..),
             };
             let mut given = Buffers::scatter(self.types, ranges).given;
-            given.scatter = Some(self.reduction);
+            given.scatter = Some(Scatters::new(self.reduction));
             given.report = report.map(|report| report.slice(..));
             given.mask = mask.map(|mask| mask.slice(..));
             owner

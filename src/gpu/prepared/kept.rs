@@ -5,14 +5,15 @@ use crate::encoding::{Encoding, QPARAMS};
 use crate::error::GatherError;
 use crate::gpu::placed::Placed;
 use crate::gpu::types::named;
-use crate::gpu::update::Reduction;
+use crate::gpu::work::Scatters;
 use crate::operand::Operand;
+use crate::plan::ScatterRules;
 
 /// What [`rebind`](super::Prepared::rebind) keeps beside the plan.
 #[derive(PartialEq)]
 pub(super) struct Kept {
     pub(super) types: ElementTypes,
-    pub(super) scatter: Option<Option<Reduction>>,
+    pub(super) scatter: Option<Scatters>,
     pub(super) placed: Placed,
 }
 
@@ -51,8 +52,7 @@ impl Kept {
         let shards: Vec<_> = self.placed.shards.different().collect();
         let operation = match self.scatter {
             None => "gather".to_owned(),
-            Some(None) => "scatter".to_owned(),
-            Some(Some((reduce, kind))) => format!("{reduce} of {}", kind.name()),
+            Some(scatters) => scatters.told(ScatterRules::default()).to_string(),
         };
         let mut properties = vec![
             ("the operation".to_owned(), operation),

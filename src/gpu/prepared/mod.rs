@@ -12,7 +12,6 @@ use super::operands::Operands;
 use super::pipelines::Pipelines;
 use super::report::BadRows;
 use super::types::TypedPlan;
-use super::update::Scatter;
 use super::work::Work;
 use crate::error::GatherError;
 use crate::plan::{GatherPlan, ScatterRules, With};
@@ -110,7 +109,7 @@ impl Prepared {
         let Given { types, scatter, .. } = buffers.given;
         let with = self.plan.with_rules(self.rules);
         let plan = with.of_updates(scatter.is_some());
-        let typed = TypedPlan::of_call(&plan, types, Scatter::of(with, scatter))?;
+        let typed = TypedPlan::of_call(&plan, types, scatter.map(|of| of.told(self.rules)))?;
         let operands = Operands::checked(&buffers.given, &typed, &self.limits)?;
         self.kept.check(&Kept {
             types,

@@ -12,7 +12,7 @@ use crate::gpu::placed::Placed;
 use crate::gpu::shaders::{EntryPoint, PipelineKey, Shader};
 use crate::gpu::types::TypedPlan;
 use crate::gpu::update::Update;
-use crate::gpu::work::Work;
+use crate::gpu::work::{Scatters, Work};
 use crate::index::IndexKind;
 use crate::reduce::{NumberKind, Reduce};
 use crate::{BadIndices, Gather, GatherElements, GatherNd, GatherPlan};
@@ -153,7 +153,12 @@ fn add_scatters(found: &mut HashSet<PipelineKey>) {
         };
         let index_rows = plan.of_index_rows();
         let placed = placed(plan);
-        let work = Work::new(typed, Some(&index_rows), &placed, &limits);
+        let work = Work::new(
+            typed,
+            Some((Scatters::new(None), &index_rows)),
+            &placed,
+            &limits,
+        );
         found.extend(work.iter().flat_map(|work| work.keys(MOST)));
     };
     for plan in plans() {

@@ -25,14 +25,54 @@ use super::placed::Placed;
 use super::scatter::{Order, Winners};
 use super::shaders::{PipelineKey, Texts, gather_text, scatter_text};
 use super::types::TypedPlan;
-use super::update::Update;
+use super::update::{Reduction, Scatter, Update};
 use crate::element::ElementTypes;
 use crate::error::GatherError;
-use crate::plan::GatherPlan;
+use crate::plan::{GatherPlan, ScatterRules};
 
 /// The most dispatches over index rows and slices in a call with an index count. Before each, a second one reads the count; the
 /// two take about 3 KB.
 const MAX_COUNTED_DISPATCHES: usize = 1 << 16;
+
+/// That a call scatters: its reduction, if it does not assign, and the function that makes its work. An app that never scatters
+/// makes no `Scatters`, and so holds no scatter's code or text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scatters {
+    pub(crate) reduction: Option<Reduction>,
+    work: ScatterWork,
+}
+
+type ScatterWork = for<'a> fn(
+    TypedPlan<'a>,
+    &'a GatherPlan,
+    &'a Placed,
+    &wgpu::Limits,
+) -> Result<Work<'a>, GatherError>;
+
+impl Scatters {
+    pub(crate) const fn new(reduction: Option<Reduction>) -> Self {
+        Self {
+            reduction,
+            work: |typed, index_rows, placed, limits| {
+                Work::scatter(typed, index_rows, placed, limits)
+            },
+        }
+    }
+
+    /// What a caller tells of the scatter, with the rules of a plan's options.
+    pub(crate) const fn told(self, rules: ScatterRules) -> Scatter {
+        Scatter {
+            reduction: self.reduction,
+            rules,
+        }
+    }
+}
+
+impl PartialEq for Scatters {
+    fn eq(&self, other: &Self) -> bool {
+        self.reduction == other.reduction
+    }
+}
 
 /// All passes of one call, and the buffers that it makes for itself.
 pub(crate) struct Work<'a> {
@@ -49,11 +89,23 @@ pub(crate) struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    /// The work of a call; an error if it does not fit the limits. A scatter has `index_rows`, its plan's
-    /// [`GatherPlan::of_index_rows`].
+    /// The work of a gather or, with the plan's [`GatherPlan::of_index_rows`], of a scatter; an error if it does not fit the limits.
     pub(crate) fn new(
         typed: TypedPlan<'a>,
-        index_rows: Option<&'a GatherPlan>,
+        scatter: Option<(Scatters, &'a GatherPlan)>,
+        placed: &'a Placed,
+        limits: &wgpu::Limits,
+    ) -> Result<Self, GatherError> {
+        match scatter {
+            Some((scatters, index_rows)) => (scatters.work)(typed, index_rows, placed, limits),
+            None => Self::of_slices(typed, placed, limits, gather_text)?.checked(),
+        }
+    }
+
+    /// The work of a scatter.
+    fn scatter(
+        typed: TypedPlan<'a>,
+        index_rows: &'a GatherPlan,
         placed: &'a Placed,
         limits: &wgpu::Limits,
     ) -> Result<Self, GatherError> {
@@ -64,20 +116,17 @@ impl<'a> Work<'a> {
             }
             _ => None,
         };
-        Self::by(order, typed, index_rows, placed, limits)
+        Self::scatter_by(order, typed, index_rows, placed, limits)
     }
 
-    /// As [`new`](Self::new), with the sort that folds need.
-    pub(crate) fn by(
+    /// As [`scatter`](Self::scatter), with the sort that folds need.
+    pub(crate) fn scatter_by(
         order: Option<Order>,
         typed: TypedPlan<'a>,
-        index_rows: Option<&'a GatherPlan>,
+        index_rows: &'a GatherPlan,
         placed: &'a Placed,
         limits: &wgpu::Limits,
     ) -> Result<Self, GatherError> {
-        let Some(index_rows) = index_rows else {
-            return Self::of_slices(typed, placed, limits, gather_text)?.checked();
-        };
         let mut work = Self::of_slices(typed, placed, limits, scatter_text)?;
         work.order = order;
         let mut of_rows = Placed {

@@ -101,8 +101,10 @@ impl<'a> Case<'a> {
         };
         let typed = self.typed();
         let index_rows = typed.index_rows();
-        let (order, rows) = (self.order(), index_rows.as_ref());
-        let work = Work::by(order, typed, rows, &placed, &self.limits);
+        let work = match &index_rows {
+            None => Work::new(typed, None, &placed, &self.limits),
+            Some(rows) => Work::scatter_by(self.order(), typed, rows, &placed, &self.limits),
+        };
         run(&work.expect("the limits allow it"))
     }
 
