@@ -9,8 +9,8 @@ use super::limits::{Needs, check_buffers};
 use super::pass::{Grid, Pass};
 use super::shaders::EntryPoint;
 use super::types::{OperandBytes, TypedPlan, range_bytes};
-use super::update::{IndexRowsPass, Scatter, Update};
-use super::work::{Stage, Work};
+use super::update::{IndexRowsPass, Update};
+use super::work::{Stage, Work, typed};
 use crate::encoding::QPARAMS;
 use crate::error::GatherError;
 use crate::operand::Operand;
@@ -88,7 +88,7 @@ impl With<'_, Reduce> {
                 format!("{scatter} through {plan}{unique}{one_update}")
             }
         };
-        if let Err(error) = self.explain_into(&mut text, &told, scatter, limits) {
+        if let Err(error) = self.explain_into(&mut text, &told, limits) {
             let _ = write!(text, "\ncannot run: {error}");
         }
         text
@@ -98,11 +98,10 @@ impl With<'_, Reduce> {
         &self,
         text: &mut String,
         told: &Told,
-        scatter: Option<Scatter>,
         limits: &wgpu::Limits,
     ) -> Result<(), GatherError> {
-        let plan = self.of_updates(scatter.is_some());
-        let typed = TypedPlan::of_call(&plan, told.types, scatter)?;
+        let plan = self.of_updates(told.scatter.is_some());
+        let typed = typed(&plan, told.types, told.scatter, self.rules)?;
         let (placed, index_rows) = (told.placed(&typed), typed.index_rows());
         explain(text, typed, limits, || {
             Work::new(

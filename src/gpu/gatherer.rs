@@ -8,8 +8,7 @@ use super::operands::Operands;
 use super::pipelines::Pipelines;
 use super::prepared::Prepared;
 use super::scope::is_lost;
-use super::types::TypedPlan;
-use super::work::Work;
+use super::work::{Work, typed};
 use crate::bad_indices::BadIndices;
 use crate::error::GatherError;
 #[cfg(doc)]
@@ -105,8 +104,7 @@ impl Gatherer {
     ) -> Result<(), GatherError> {
         let (with, told) = (plan.into(), call.into().told);
         let plan = &with.of_updates(told.scatter.is_some());
-        let typed =
-            TypedPlan::of_call(plan, told.types, told.scatter.map(|of| of.told(with.rules)))?;
+        let typed = typed(plan, told.types, told.scatter, with.rules)?;
         let limits = &self.pipelines.limits;
         check_buffers(limits, &typed.bytes)?;
         let (placed, index_rows) = (told.placed(&typed), typed.index_rows());
@@ -161,11 +159,7 @@ impl Gatherer {
         given: &Given<'_>,
     ) -> Result<Prepared, GatherError> {
         let plan = &with.of_updates(given.scatter.is_some());
-        let typed = TypedPlan::of_call(
-            plan,
-            given.types,
-            given.scatter.map(|of| of.told(with.rules)),
-        )?;
+        let typed = typed(plan, given.types, given.scatter, with.rules)?;
         let limits = &self.pipelines.limits;
         let operands = Operands::checked(given, &typed, limits)?;
         let (placed, index_rows) = (operands.placed(), typed.index_rows());

@@ -22,16 +22,13 @@ pub(crate) struct TypedPlan<'a> {
 }
 
 impl<'a> TypedPlan<'a> {
-    /// Types the plan of a call, made by [`GatherPlan::of_updates`] for a scatter. An error if the CPU or a GPU cannot scatter
-    /// through it.
-    pub(crate) fn of_call(
+    /// Types the plan of a scatter, made by [`With::of_updates`](crate::With::of_updates). An error if the CPU or a GPU cannot
+    /// scatter through it.
+    pub(crate) fn of_updates(
         plan: &'a GatherPlan,
         types: ElementTypes,
-        scatter: Option<Scatter>,
+        scatter: Scatter,
     ) -> Result<Self, GatherError> {
-        let Some(scatter) = scatter else {
-            return Self::new(plan, types);
-        };
         plan.check_scatter_of(types)?;
         let update = Update::of(plan, scatter)?;
         if let Some((_, kind)) = scatter.reduction
@@ -45,7 +42,7 @@ impl<'a> TypedPlan<'a> {
         Self::of_scatter(plan, types, update)
     }
 
-    /// A scatter to elements, with the plan's [`of_updates`](GatherPlan::of_updates).
+    /// A scatter to elements, with the plan's [`With::of_updates`](crate::With::of_updates).
     pub(crate) fn of_scatter(
         plan: &'a GatherPlan,
         types: ElementTypes,

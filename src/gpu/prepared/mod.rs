@@ -11,8 +11,7 @@ use super::buffers::{Buffers, Given};
 use super::operands::Operands;
 use super::pipelines::Pipelines;
 use super::report::BadRows;
-use super::types::TypedPlan;
-use super::work::Work;
+use super::work::{Work, typed};
 use crate::error::GatherError;
 use crate::plan::{GatherPlan, ScatterRules, With};
 use crate::reduce::Reduce;
@@ -109,7 +108,7 @@ impl Prepared {
         let Given { types, scatter, .. } = buffers.given;
         let with = self.plan.with_rules(self.rules);
         let plan = with.of_updates(scatter.is_some());
-        let typed = TypedPlan::of_call(&plan, types, scatter.map(|of| of.told(self.rules)))?;
+        let typed = typed(&plan, types, scatter, self.rules)?;
         let operands = Operands::checked(&buffers.given, &typed, &self.limits)?;
         self.kept.check(&Kept {
             types,

@@ -34,11 +34,12 @@ use crate::plan::{GatherPlan, ScatterRules};
 /// two take about 3 KB.
 const MAX_COUNTED_DISPATCHES: usize = 1 << 16;
 
-/// That a call scatters: its reduction, if it does not assign, and the function that makes its work. An app that never scatters
-/// makes no `Scatters`, and so holds no scatter's code or text.
+/// That a call scatters: its reduction, if it does not assign, and the functions that only scatters need. An app that never
+/// scatters makes no `Scatters`, and so holds no scatter's code or text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scatters {
-    pub(crate) reduction: Option<Reduction>,
+    reduction: Option<Reduction>,
+    typed: for<'a> fn(&'a GatherPlan, ElementTypes, Scatter) -> Result<TypedPlan<'a>, GatherError>,
     work: ScatterWork,
 }
 
@@ -53,6 +54,7 @@ impl Scatters {
     pub(crate) const fn new(reduction: Option<Reduction>) -> Self {
         Self {
             reduction,
+            typed: |plan, types, scatter| TypedPlan::of_updates(plan, types, scatter),
             work: |typed, index_rows, placed, limits| {
                 Work::scatter(typed, index_rows, placed, limits)
             },
@@ -65,6 +67,19 @@ impl Scatters {
             reduction: self.reduction,
             rules,
         }
+    }
+}
+
+/// Types the plan of a call: with `scatter` that of a scatter, made by [`With::of_updates`](crate::With::of_updates).
+pub(crate) fn typed(
+    plan: &GatherPlan,
+    types: ElementTypes,
+    scatter: Option<Scatters>,
+    rules: ScatterRules,
+) -> Result<TypedPlan<'_>, GatherError> {
+    match scatter {
+        Some(of) => (of.typed)(plan, types, of.told(rules)),
+        None => TypedPlan::new(plan, types),
     }
 }
 
