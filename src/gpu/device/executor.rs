@@ -325,8 +325,10 @@ impl Executor {
             Some(encoding) => ElementTypes::encoded(encoding, I::KIND),
             None => ElementTypes::of::<T, I>(),
         };
-        let input = Unchecked::new(self.owner(), plan, types, params, indices.operand());
-        Request::to_host(input)
+        let indices = indices.operand();
+        Request::to_host(
+            plan.map(|plan| Unchecked::new(self.owner(), plan, types, params, indices)),
+        )
     }
 
     /// As [`gather`](Self::gather), but on bytes, if you know the types only at run time: each element has
@@ -350,14 +352,14 @@ impl Executor {
         params: &'a Tensor<u8>,
         indices: impl Into<Indices<'a, u8>>,
     ) -> Request<'a, u8, Vec<u8>, [u8]> {
-        let (plan, indices) = (Ok(Cow::Borrowed(plan)), indices.into().operand());
+        let (plan, indices) = (Cow::Borrowed(plan), indices.into().operand());
         let params = match types.encoding {
             Some(of) => ParamsOperand::Encoded(Encoded::new(of, params)),
             None => ParamsOperand::Elements(params),
         };
         let mut input = Unchecked::new(self.owner(), plan, types, params, indices);
         input.in_bytes = true;
-        Request::to_host(input)
+        Request::to_host(Ok(input))
     }
 
     /// Scatters `updates` to the rows of `target` that `indices` select: the inverse of [`gather`](Self::gather), and what
@@ -391,9 +393,12 @@ impl Executor {
         let (rules, indices) = (plan.rules(), indices.into());
         let plan = planned(plan, (Operand::Target, target.shape()), &indices);
         let (types, updates) = (ElementTypes::of::<T, I>(), ParamsOperand::Elements(updates));
-        let mut input = Unchecked::new(self.owner(), plan, types, updates, indices.operand());
-        (input.output, input.rules) = (Some(target), rules);
-        Request::scatter(input)
+        let indices = indices.operand();
+        Request::scatter(plan.map(|plan| Unchecked {
+            output: Some(target),
+            rules,
+            ..Unchecked::new(self.owner(), plan, types, updates, indices)
+        }))
     }
 }
 

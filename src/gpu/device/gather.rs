@@ -23,7 +23,7 @@ use crate::reduce::Reduce;
 pub(super) struct Unchecked<'a, T> {
     /// `None` for the CPU.
     pub(super) owner: Option<&'a Arc<Owner>>,
-    pub(super) plan: Result<Cow<'a, GatherPlan>, GpuError>,
+    pub(super) plan: Cow<'a, GatherPlan>,
     pub(super) types: ElementTypes,
     /// True if operands are bytes, so that their lengths are in bytes.
     pub(super) in_bytes: bool,
@@ -127,7 +127,7 @@ impl<'a, T> Unchecked<'a, T> {
     /// A call without options.
     pub(super) fn new(
         owner: Option<&'a Arc<Owner>>,
-        plan: Result<Cow<'a, GatherPlan>, GpuError>,
+        plan: Cow<'a, GatherPlan>,
         types: ElementTypes,
         params: ParamsOperand<'a, T>,
         indices: IndexOperand<'a>,
@@ -150,17 +150,13 @@ impl<'a, T> Unchecked<'a, T> {
 }
 
 impl<T: Element> Unchecked<'_, T> {
-    pub(super) fn plan(&self) -> Result<&GatherPlan, GpuError> {
-        self.plan.as_deref().map_err(Clone::clone)
-    }
-
     /// The shape of a new output. Bytes have those of an element as a last dim.
-    pub(super) fn output_shape(&self) -> Result<Vec<usize>, GpuError> {
-        let mut shape = self.plan()?.output_shape().to_vec();
+    pub(super) fn output_shape(&self) -> Vec<usize> {
+        let mut shape = self.plan.output_shape().to_vec();
         if self.in_bytes {
             shape.push(usize::try_from(self.types.element_bytes).expect("bytes in memory"));
         }
-        Ok(shape)
+        shape
     }
 
     /// Checks lengths, of the caller's mask and output too, and the fill.
@@ -169,7 +165,7 @@ impl<T: Element> Unchecked<'_, T> {
         mask: Option<usize>,
         output: Option<usize>,
     ) -> Result<TypedPlan<'_>, GpuError> {
-        let plan = self.plan()?;
+        let plan = &*self.plan;
         let indices = self.indices.len;
         // The error of a length comes before that of a plan whose bytes cannot be counted.
         if let (ParamsOperand::Elements(tensor), false) = (&self.params, self.in_bytes) {

@@ -47,7 +47,8 @@ use crate::reduce::{Number, Reduce};
 /// ```
 #[must_use = "nothing is submitted before the request is awaited or waited for"]
 pub struct Request<'a, T, O = Vec<T>, F: ?Sized = T> {
-    input: Unchecked<'a, T>,
+    /// The error of an operation that cannot be planned.
+    input: Result<Unchecked<'a, T>, GpuError>,
     finish: Finish<'a, T, O>,
     option: PhantomData<fn(&F)>,
 }
@@ -55,7 +56,7 @@ pub struct Request<'a, T, O = Vec<T>, F: ?Sized = T> {
 type Finish<'a, T, O> = fn(Unchecked<'a, T>, Wait) -> Boxed<'a, Result<O, GpuError>>;
 
 impl<'a, T, O, F: ?Sized> Request<'a, T, O, F> {
-    fn new(input: Unchecked<'a, T>, finish: Finish<'a, T, O>) -> Self {
+    fn new(input: Result<Unchecked<'a, T>, GpuError>, finish: Finish<'a, T, O>) -> Self {
         Self {
             input,
             finish,
@@ -70,7 +71,7 @@ impl<'a, T, O, F: ?Sized> Request<'a, T, O, F> {
     /// The errors of the request.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn wait(self) -> Result<O, GpuError> {
-        pollster::block_on((self.finish)(self.input, Wait::Block))
+        pollster::block_on((self.finish)(self.input?, Wait::Block))
     }
 }
 
@@ -79,22 +80,29 @@ impl<'a, T, O, F: ?Sized> IntoFuture for Request<'a, T, O, F> {
     type IntoFuture = Boxed<'a, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
-        (self.finish)(self.input, Wait::Poll)
+        match self.input {
+            Ok(input) => (self.finish)(input, Wait::Poll),
+            Err(error) => boxed(async { Err(error) }),
+        }
     }
 }
 
 impl<T, O, F: ?Sized> fmt::Debug for Request<'_, T, O, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Request")
-            .field("plan", &self.input.plan)
-            .field("types", &self.input.types)
-            .finish_non_exhaustive()
+        let mut request = f.debug_struct("Request");
+        match &self.input {
+            Ok(input) => request
+                .field("plan", &input.plan)
+                .field("types", &input.types),
+            Err(error) => request.field("error", error),
+        };
+        request.finish_non_exhaustive()
     }
 }
 
 /// Options of a gather to the host.
 impl<'a, T: Element, F: ?Sized> Request<'a, T, Vec<T>, F> {
-    pub(super) fn to_host(input: Unchecked<'a, T>) -> Self {
+    pub(super) fn to_host(input: Result<Unchecked<'a, T>, GpuError>) -> Self {
         Self::new(input, |input, wait| boxed(input.into_host(wait)))
     }
 
@@ -123,29 +131,30 @@ impl<'a, T: Element, F: ?Sized> Request<'a, T, Vec<T>, F> {
     /// assert_eq!(output.download_blocking()?, [30, 10]);
     /// # Ok::<(), wgpu_gather::GpuError>(())
     /// ```
-    pub fn into_tensor(mut self, output: &'a mut Tensor<T>) -> Request<'a, T, (), F> {
-        self.input.output = Some(output);
-        Request::new(self.input, |input, wait| boxed(input.into_tensor(wait)))
+    pub fn into_tensor(self, output: &'a mut Tensor<T>) -> Request<'a, T, (), F> {
+        let told = self.told(|input| input.output = Some(output));
+        Request::new(told.input, |input, wait| boxed(input.into_tensor(wait)))
     }
 }
 
 /// Options of a scatter.
 impl<'a, T: Element> Request<'a, T, (), Reduce> {
-    pub(super) fn scatter(input: Unchecked<'a, T>) -> Self {
+    pub(super) fn scatter(input: Result<Unchecked<'a, T>, GpuError>) -> Self {
         Self::new(input, |input, wait| boxed(input.scatter(wait)))
     }
 
     /// Reduces: each element of the target becomes the sum, the product, the minimum or the maximum of itself and its updates. The
     /// CPU has all reductions, and a GPU those of [`Buffers::reduce`](crate::Buffers::reduce).
-    pub fn reduce(mut self, reduce: Reduce) -> Self
+    pub fn reduce(self, reduce: Reduce) -> Self
     where
         T: Number,
     {
-        self.input.reduction = Some((reduce, T::KIND));
-        self.input.reduce_on_cpu = Some(|with, reduce, updates, indices, target| {
-            with.scatter_reduce_values(reduce, updates, indices, target)
-        });
-        self
+        self.told(|input| {
+            input.reduction = Some((reduce, T::KIND));
+            input.reduce_on_cpu = Some(|with, reduce, updates, indices, target| {
+                with.scatter_reduce_values(reduce, updates, indices, target)
+            });
+        })
     }
 }
 
@@ -171,9 +180,15 @@ impl<O> Request<'_, u8, O, [u8]> {
 }
 
 impl<'a, T, O, F: ?Sized> Request<'a, T, O, F> {
-    fn filled(mut self, fill: &[u8]) -> Self {
-        self.input.fill = Some(Fill::new(fill));
+    fn told(mut self, tell: impl FnOnce(&mut Unchecked<'a, T>)) -> Self {
+        if let Ok(input) = &mut self.input {
+            tell(input);
+        }
         self
+    }
+
+    fn filled(self, fill: &[u8]) -> Self {
+        self.told(|input| input.fill = Some(Fill::new(fill)))
     }
 
     /// Marks bad rows in your tensor, which must have [`index_row_count`](GatherPlan::index_row_count) elements: `true` for each
@@ -192,8 +207,7 @@ impl<'a, T, O, F: ?Sized> Request<'a, T, O, F> {
     /// assert_eq!(bad_rows.download_blocking()?, [false, true, true]);
     /// # Ok::<(), wgpu_gather::GpuError>(())
     /// ```
-    pub fn mask(mut self, mask: &'a mut Tensor<bool>) -> Self {
-        self.input.mask = Some(mask);
-        self
+    pub fn mask(self, mask: &'a mut Tensor<bool>) -> Self {
+        self.told(|input| input.mask = Some(mask))
     }
 }

@@ -89,7 +89,7 @@ impl<'a, T: Element> Unchecked<'a, T> {
     pub(super) async fn into_new_tensor(mut self, wait: Wait) -> Result<Tensor<T>, GpuError> {
         let Some(owner) = self.owner else {
             let elements = self.run(None)?;
-            return Ok(Tensor::new(Storage::Host(elements), &self.output_shape()?));
+            return Ok(Tensor::new(Storage::Host(elements), &self.output_shape()));
         };
         let start = || self.start_to_tensor(owner);
         let (output, report) = scoped_start(&owner.device, start).await?;
@@ -145,7 +145,7 @@ impl<'a, T: Element> Unchecked<'a, T> {
         let buffer = owner.make_tensor(Operand::Output, on_gpu.typed.bytes.output)?;
         let report = self.submit_into(owner, &on_gpu, &buffer)?;
         let storage = Storage::Gpu(buffer, Arc::clone(owner));
-        Ok((Tensor::new(storage, &self.output_shape()?), report))
+        Ok((Tensor::new(storage, &self.output_shape()), report))
     }
 
     /// Submits the gather into the caller's tensor and, if there is a report, starts to map it.
@@ -180,7 +180,7 @@ impl<'a, T: Element> Unchecked<'a, T> {
         on_gpu: &OnGpu<'j>,
     ) -> Result<(), GpuError> {
         if let Some(mask) = on_gpu.mask
-            && self.plan()?.index_row_count() > 0
+            && self.plan.index_row_count() > 0
         {
             // An output without bytes is not bound, so any buffer stands for it.
             self.submit(owner, on_gpu, mask, |_| {})?;
