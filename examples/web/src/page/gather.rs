@@ -97,7 +97,7 @@ impl Planned {
     }
 
     /// Gathers on the CPU.
-    pub fn run(&self, params: &[f32], indices: &[u8]) -> Result<Vec<f32>, JsError> {
+    pub fn gather(&self, params: &[f32], indices: &[u8]) -> Result<Vec<f32>, JsError> {
         let params = bytemuck::cast_slice(params);
         let output = self.plan.gather_bytes(self.types, params, indices);
         Ok(bytemuck::pod_collect_to_vec(&output.map_err(message)?))
