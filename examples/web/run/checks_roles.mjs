@@ -118,7 +118,7 @@ export const checks = {
     const agree = 'The GPU and the CPU agree, bit for bit.';
     const nodes = await tree(shown);
     const live = nodes.filter(({ live }) => live).map(({ role, live }) => [role, live]);
-    assert.deepEqual(live.filter(([role]) => role === 'status').map(([, live]) => live), Array(5).fill('polite'));
+    assert.deepEqual(live.filter(([role]) => role === 'status').map(([, live]) => live), Array(4).fill('polite'));
     assert.deepEqual(live.filter(([role]) => role === 'alert'), [['alert', 'assertive']]);
 
     const set = () => shown.cell('indices', 1).fill('1');
