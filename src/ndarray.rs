@@ -8,7 +8,7 @@ use crate::error::{PlanError, RunError};
 use crate::index::Index;
 use crate::operand::Operand;
 use crate::plan::lengths::check_shape;
-use crate::plan::{GatherPlan, ScatterRules, With};
+use crate::plan::{GatherPlan, With};
 use crate::reduce::{Number, Reduce};
 
 impl GatherPlan {
@@ -82,8 +82,7 @@ impl GatherPlan {
         indices: &ArrayRef<I, impl Dimension>,
         target: &mut ArrayRef<T, impl Dimension>,
     ) -> Result<(), RunError> {
-        self.with_rules(ScatterRules::default())
-            .scatter_array(updates, indices, target)
+        With::from(self).scatter_array(updates, indices, target)
     }
 
     /// As [`scatter_reduce`](Self::scatter_reduce), but with ndarray's arrays, as [`scatter_array`](Self::scatter_array) takes
@@ -114,8 +113,7 @@ impl GatherPlan {
         indices: &ArrayRef<I, impl Dimension>,
         target: &mut ArrayRef<T, impl Dimension>,
     ) -> Result<(), RunError> {
-        self.with_rules(ScatterRules::default())
-            .scatter_reduce_array(reduce, updates, indices, target)
+        With::from(self).scatter_reduce_array(reduce, updates, indices, target)
     }
 }
 

@@ -105,7 +105,7 @@ pub enum GatherError {
         expected: u64,
         found: u64,
     },
-    /// [`Buffers`](crate::Buffers) were given no range for an operand that each gather needs.
+    /// [`Buffers`](crate::Buffers) were given no scales or zero points, which the types have.
     #[error("{operand} must have a buffer range, found none")]
     MissingOperand { operand: Operand },
     /// [`Buffers`](crate::Buffers) were given scales or zero points, which the types of the gather do not have.

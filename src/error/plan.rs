@@ -72,13 +72,13 @@ pub enum PlanError {
     },
     /// The rows with their gaps have more elements than this crate counts.
     #[error(
-        "{operand} must have at most {} elements, found {rows} rows with a stride of {stride}",
-        i64::MAX
+        "{operand} must have at most {limit} elements, found {rows} rows with a stride of {stride}"
     )]
     StrideTooLong {
         operand: Operand,
         rows: u64,
         stride: u64,
+        limit: u64,
     },
     /// The axis is not a dim of params.
     #[error("axis{} must be in [-{params_rank}, {params_rank}) for params of rank {params_rank}, found {axis}",
@@ -120,7 +120,8 @@ pub enum PlanError {
         names: &'static [&'static str],
         found: String,
     },
-    /// A tensor's non-zero dims multiply to more than `limit`: `i64::MAX`, or for an ndarray array `isize::MAX`.
+    /// A tensor's non-zero dims multiply to more than `limit`: `i64::MAX`; `usize::MAX` if addresses have 32 bits; `isize::MAX` for
+    /// an ndarray array.
     #[error("{operand} must have at most {limit} elements, found shape [{}]", join(.shape, ","))]
     TooManyElements {
         operand: Operand,

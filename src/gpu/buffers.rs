@@ -7,9 +7,8 @@ use super::work::Scatters;
 use crate::element::ElementTypes;
 use crate::reduce::{Number, Reduce};
 
-/// Where the operands of a gather or a scatter lie in your buffers, which types their elements have, and the options: a report,
-/// a mask, an index count; a gather's fill; a scatter's reduction. `Buffers` is a gather's, and `Buffers<Reduce>` a
-/// scatter's.
+/// Names the buffer range of each operand, the types of elements and indices, and the options: a report, a mask and an index
+/// count; a gather's fill; a scatter's reduction. A gather takes `Buffers`, a scatter `Buffers<Reduce>`.
 ///
 /// Operands are row-major and little-endian. Each range must hold its operand. If the operand ends at an offset in the
 /// buffer that is no multiple of 4 bytes, the range must go on to the next multiple, because wgpu binds whole words. Bytes in the last word that belong to no operand keep their values. An operand without elements may have an empty
@@ -24,7 +23,7 @@ use crate::reduce::{Number, Reduce};
 /// | mask | a multiple of 4 bytes |
 /// | report, index count | a multiple of the device's `min_storage_buffer_offset_alignment` |
 ///
-/// If every row that is copied starts at a multiple of 16 bytes, it copies units of 16 bytes, else smaller ones.
+/// If every row starts at a multiple of 16 bytes, a lane copies units of 16 bytes, else smaller ones.
 ///
 /// Operands may share a buffer, for instance a memory pool. But the output or the target, the report and the mask are written, so
 /// none of these may overlap another operand, not even in the gaps that a [stride](crate::GatherPlan::with_output_stride) leaves.
@@ -120,7 +119,7 @@ impl<'a> Buffers<'a> {
 
     /// Bad rows hold `fill`, the bytes of one element, instead of zeros. With `Clamp` and `Wrap` only an indexed dim of 0 is filled.
     ///
-    /// The gather returns an error if the fill's width is not the element's. The width may be at most 64 bytes if it is
+    /// `prepare` and `encode` return an error if the fill's width is not the element's. The width may be at most 64 bytes if it is
     /// a multiple of 4, at most 32 bytes if it is only a multiple of 2, and at most 16 bytes if it is odd.
     #[must_use]
     pub fn fill(mut self, fill: &[u8]) -> Self {

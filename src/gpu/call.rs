@@ -12,9 +12,9 @@ use crate::operand::Operand;
 use crate::plan::GatherPlan;
 use crate::reduce::{Number, Reduce};
 
-/// What a GPU is to do through a plan, told before there are [`Buffers`](crate::Buffers):
-/// [`Gatherer::warm_up`](crate::Gatherer::warm_up) compiles its pipelines, and [`GatherPlan::explain`] describes it. `Call` is a
-/// gather, which [`ElementTypes`] become by `into`; `Call<Reduce>` is a scatter.
+/// Describes a call before you have [`Buffers`](crate::Buffers): [`Gatherer::warm_up`](crate::Gatherer::warm_up) compiles its
+/// pipelines, and [`GatherPlan::explain`] prints it. A gather is a `Call`, a scatter a `Call<Reduce>`. [`ElementTypes`] convert into
+/// a gather without options.
 ///
 /// ```
 /// use wgpu_gather::{Call, ElementTypes, Gather, Operand, Reduce, wgpu};

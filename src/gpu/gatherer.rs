@@ -51,8 +51,8 @@ impl Gatherer {
     }
 
     /// Calls `make` for each shader module, when a gather first needs it. `make` may call `create_shader_module_trusted` without
-    /// runtime checks, which the shaders do not need. If a gather's output or report shares a buffer with an operand that it
-    /// reads, the gather uses other modules, which differ only in how bindings are accessed.
+    /// runtime checks, which the shaders do not need. If an operand that a call writes shares a buffer with one
+    /// that it reads, the call uses other modules, which differ only in how bindings are accessed.
     #[must_use]
     pub fn with_shader_modules(
         mut self,
@@ -79,7 +79,8 @@ impl Gatherer {
     /// Plans of other sizes often need the same pipelines. The policies `Error` and `Wrap` have pipelines of their own; all other policies
     /// share theirs. `warm_up` leaves out the pipelines for the following, which [`prepare`](Self::prepare) compiles:
     ///
-    /// - params or a target in shards, or in a buffer that it shares with an operand that is written;
+    /// - params or a target in shards;
+    /// - an operand that is read, in one buffer with an operand that is written;
     /// - a fill that does not have 1, 2, 4, 8 or 16 bytes.
     ///
     /// # Errors
@@ -128,9 +129,9 @@ impl Gatherer {
 
     /// Makes the pipelines, uniforms and bind groups, so that you can then record the gather or the scatter any number of times.
     ///
-    /// A scatter's result has the same bits as [`GatherPlan::scatter`] or [`scatter_reduce`](GatherPlan::scatter_reduce). Bad rows
-    /// are dropped and good rows are written, under [`BadIndices::DeviceDefault`] and [`Error`](BadIndices::Error) too. The CPU
-    /// instead writes nothing if a row is bad under these two.
+    /// A scatter's result has the same bits as [`GatherPlan::scatter`] or [`scatter_reduce`](GatherPlan::scatter_reduce). With
+    /// [`BadIndices::DeviceDefault`] or [`Error`](BadIndices::Error), bad rows are dropped and good rows are written; the CPU writes
+    /// nothing then.
     ///
     /// If rows may repeat, a scatter that assigns several updates takes three kinds of passes, and keeps 4 bytes for each target row
     /// in each batch; a reduction without atomics sorts the index rows, and keeps what

@@ -20,6 +20,7 @@ pub use self::gather_elements::GatherElements;
 pub use self::gather_nd::GatherNd;
 pub use self::gather_plan::GatherPlan;
 pub(crate) use self::gather_plan::Operation;
+#[cfg(feature = "gpu")]
 pub(crate) use self::scatter::ScatterRules;
 #[cfg(feature = "gpu")]
 pub use self::to_plan::ToPlan;

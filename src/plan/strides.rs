@@ -159,6 +159,7 @@ impl GatherPlan {
                 operand,
                 rows,
                 stride,
+                limit: MAX_ELEMENTS,
             });
         }
         Ok(())

@@ -8,9 +8,10 @@ use super::scatter::ScatterRules;
 use crate::reduce::Reduce;
 
 /// A plan, with what you tell one call. [`GatherPlan::fill`], [`unique`](GatherPlan::unique) and
-/// [`one_update`](GatherPlan::one_update) return it. A `Gatherer` and an `Executor` take a scatter's in place of the plan.
+/// [`one_update`](GatherPlan::one_update) return it. A `Gatherer` and an `Executor` take a scatter's in place of the plan; a
+/// gather ignores `unique` and `one_update`.
 ///
-/// `O` tells gathers from scatters: it is the type of a gather's fill, and [`Reduce`] for a scatter, which may assign all the same.
+/// `O` is the type of the fill for a gather. For a scatter it is [`Reduce`], even if the scatter assigns.
 ///
 /// A scatter takes no fill:
 ///
@@ -40,7 +41,7 @@ impl GatherPlan {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn fill<T>(&self, fill: T) -> With<'_, T> {
+    pub fn fill<T: Copy + Default + Send + Sync>(&self, fill: T) -> With<'_, T> {
         With {
             plan: self,
             fill: Some(fill),
@@ -66,7 +67,7 @@ impl GatherPlan {
     /// ```
     #[must_use]
     pub fn unique(&self) -> With<'_, Reduce> {
-        self.with_rules(ScatterRules::default()).unique()
+        With::from(self).unique()
     }
 
     /// The plan for scatters that take one slice of updates, of [`slice_len`](Self::slice_len) elements, for all index rows:
@@ -83,7 +84,7 @@ impl GatherPlan {
     /// ```
     #[must_use]
     pub fn one_update(&self) -> With<'_, Reduce> {
-        self.with_rules(ScatterRules::default()).one_update()
+        With::from(self).one_update()
     }
 
     pub(crate) const fn with_rules(&self, rules: ScatterRules) -> With<'_, Reduce> {

@@ -13,7 +13,7 @@ use crate::index::{Index, IndexValues};
 use crate::memory;
 use crate::operand::Operand;
 use crate::plan::lengths::check_bytes;
-use crate::plan::{GatherPlan, ScatterRules, With};
+use crate::plan::{GatherPlan, With};
 use crate::reduce::{Number, Reduce};
 
 use super::bytes::with_values;
@@ -75,8 +75,7 @@ impl GatherPlan {
         indices: &[I],
         target: &mut [T],
     ) -> Result<(), RunError> {
-        self.with_rules(ScatterRules::default())
-            .scatter(updates, indices, target)
+        With::from(self).scatter(updates, indices, target)
     }
 
     /// As [`scatter`](Self::scatter), but each target element becomes the sum, product, minimum or maximum of itself and its
@@ -111,8 +110,7 @@ impl GatherPlan {
         indices: &[I],
         target: &mut [T],
     ) -> Result<(), RunError> {
-        self.with_rules(ScatterRules::default())
-            .scatter_reduce(reduce, updates, indices, target)
+        With::from(self).scatter_reduce(reduce, updates, indices, target)
     }
 
     /// As [`scatter`](Self::scatter), but on bytes: each element takes `types.element_bytes()` bytes, and indices are
@@ -141,8 +139,7 @@ impl GatherPlan {
         indices: &[u8],
         target: &mut [u8],
     ) -> Result<(), RunError> {
-        self.with_rules(ScatterRules::default())
-            .scatter_bytes(types, updates, indices, target)
+        With::from(self).scatter_bytes(types, updates, indices, target)
     }
 }
 

@@ -4,7 +4,7 @@ use super::run::scatter;
 use super::update::{Assign, Reduced};
 use crate::index::sealed::Sealed;
 use crate::memory;
-use crate::plan::ScatterRules;
+use crate::plan::With;
 use crate::reduce::Reduce;
 use crate::reduce::sealed::Number;
 use crate::{BadIndices, Gather, GatherPlan};
@@ -136,7 +136,7 @@ fn sums_have_equal_bits_on_any_number_of_threads() {
             let mut target = old.clone();
             let update = Reduced(Reduce::Add);
             scatter(
-                plan.with_rules(ScatterRules::default()),
+                With::from(&plan),
                 i32::values(&indices),
                 &updates,
                 (&mut target[..], 1),
@@ -177,7 +177,7 @@ fn the_last_assign_is_kept_on_any_number_of_threads() {
         }
         let plan = plan(rows, slice_len, index_count);
         for threads in [1, 2, 5, 16] {
-            for with in [plan.with_rules(ScatterRules::default()), plan.unique()] {
+            for with in [With::from(&plan), plan.unique()] {
                 let mut target = vec![255_u8; expected.len()];
                 memory::write_into(&mut target, |target| {
                     scatter(
@@ -227,7 +227,7 @@ fn every_count_of_index_rows_is_updated_once() {
             for threads in [1, 4] {
                 let mut target = vec![0; rows * len];
                 scatter(
-                    plan.with_rules(ScatterRules::default()),
+                    With::from(&plan),
                     i64::values(&indices),
                     &updates,
                     (&mut target[..], 1),

@@ -18,7 +18,7 @@ use crate::operand::Operand;
 use crate::plan::{GatherPlan, ToPlan};
 use crate::reduce::Reduce;
 
-/// Gathers on a GPU or on the CPU, and owns the tensors there.
+/// Gathers and scatters on a GPU or on the CPU, and owns the tensors there.
 ///
 /// CPU and GPU give the same output, except for one default: an out-of-range index gives zeros on a GPU and an error on the CPU, as in
 /// TensorFlow. With any policy but `DeviceDefault`, for example `.bad_indices(BadIndices::Fill)`, it gives the same on both.
@@ -325,10 +325,8 @@ impl Executor {
             Some(encoding) => ElementTypes::encoded(encoding, I::KIND),
             None => ElementTypes::of::<T, I>(),
         };
-        let indices = indices.operand();
-        Request::to_host(
-            plan.map(|plan| Unchecked::new(self.owner(), plan, types, params, indices)),
-        )
+        let input = Unchecked::new(self.owner(), plan, types, params, indices.operand());
+        Request::to_host(input)
     }
 
     /// As [`gather`](Self::gather), but on bytes, if you know the types only at run time: each element has
@@ -352,26 +350,27 @@ impl Executor {
         params: &'a Tensor<u8>,
         indices: impl Into<Indices<'a, u8>>,
     ) -> Request<'a, u8, Vec<u8>, [u8]> {
-        let (plan, indices) = (Cow::Borrowed(plan), indices.into().operand());
+        let (plan, indices) = (Ok(Cow::Borrowed(plan)), indices.into().operand());
         let params = match types.encoding {
             Some(of) => ParamsOperand::Encoded(Encoded::new(of, params)),
             None => ParamsOperand::Elements(params),
         };
         let mut input = Unchecked::new(self.owner(), plan, types, params, indices);
         input.in_bytes = true;
-        Request::to_host(Ok(input))
+        Request::to_host(input)
     }
 
     /// Scatters `updates` to the rows of `target` that `indices` select: the inverse of [`gather`](Self::gather), and what
     /// [`GatherPlan::scatter`] does on the CPU. The request assigns, unless [`reduce`](Request::reduce) is called.
     ///
-    /// On a GPU, bad rows are dropped and good rows are written; with [`BadIndices::Error`](crate::BadIndices::Error) the request
-    /// then returns the error. The CPU writes all rows, or returns the error and writes none.
+    /// With [`BadIndices::DeviceDefault`](crate::BadIndices::DeviceDefault) or [`Error`](crate::BadIndices::Error), a GPU drops bad
+    /// rows and writes the good ones; with `Error` the request then returns the error. The CPU returns the error and writes nothing.
+    /// All other policies do the same on both.
     ///
     /// # Errors
     ///
-    /// As [`gather`](Self::gather); [`PlanError::RepeatedInScatter`](crate::PlanError::RepeatedInScatter) for a plan that has no
-    /// scatter; and what a GPU does not reduce: see [`Buffers::reduce`](crate::Buffers::reduce).
+    /// As [`gather`](Self::gather). [`PlanError::RepeatedInScatter`](crate::PlanError::RepeatedInScatter) if the plan cannot scatter;
+    /// [`GatherError::UnsupportedReduce`](crate::GatherError::UnsupportedReduce) if a GPU lacks the reduction.
     ///
     /// ```
     /// use wgpu_gather::{Executor, Gather, Reduce};
@@ -393,12 +392,12 @@ impl Executor {
         let (rules, indices) = (plan.rules(), indices.into());
         let plan = planned(plan, (Operand::Target, target.shape()), &indices);
         let (types, updates) = (ElementTypes::of::<T, I>(), ParamsOperand::Elements(updates));
-        let indices = indices.operand();
-        Request::scatter(plan.map(|plan| Unchecked {
+        Request::scatter(Unchecked {
+            is_scatter: true,
             output: Some(target),
             rules,
-            ..Unchecked::new(self.owner(), plan, types, updates, indices)
-        }))
+            ..Unchecked::new(self.owner(), plan, types, updates, indices.operand())
+        })
     }
 }
 

@@ -23,8 +23,9 @@ use crate::reduce::Reduce;
 pub(super) struct Unchecked<'a, T> {
     /// `None` for the CPU.
     pub(super) owner: Option<&'a Arc<Owner>>,
-    pub(super) plan: Cow<'a, GatherPlan>,
+    pub(super) plan: Result<Cow<'a, GatherPlan>, Option<GpuError>>,
     pub(super) types: ElementTypes,
+    pub(super) is_scatter: bool,
     /// True if operands are bytes, so that their lengths are in bytes.
     pub(super) in_bytes: bool,
     /// The tensor that is read: params, or a scatter's updates.
@@ -127,14 +128,15 @@ impl<'a, T> Unchecked<'a, T> {
     /// A call without options.
     pub(super) fn new(
         owner: Option<&'a Arc<Owner>>,
-        plan: Cow<'a, GatherPlan>,
+        plan: Result<Cow<'a, GatherPlan>, GpuError>,
         types: ElementTypes,
         params: ParamsOperand<'a, T>,
         indices: IndexOperand<'a>,
     ) -> Self {
         Self {
             owner,
-            plan,
+            plan: plan.map_err(Some),
+            is_scatter: false,
             types,
             in_bytes: false,
             params,
@@ -149,12 +151,47 @@ impl<'a, T> Unchecked<'a, T> {
     }
 }
 
+impl<T> Unchecked<'_, T> {
+    /// Checks whose the tensors are, and then whether there is a plan.
+    pub(super) fn check(&mut self) -> Result<(), GpuError> {
+        let owner = self.owner;
+        let [read, written] = match self.is_scatter {
+            true => [Operand::Updates, Operand::Target],
+            false => [Operand::Params, Operand::Output],
+        };
+        match &self.params {
+            ParamsOperand::Elements(tensor) => tensor.storage.check_owner(read, owner)?,
+            ParamsOperand::Encoded(params) => {
+                params.try_map(|operand, of| of.storage.check_owner(operand, owner))?;
+            }
+        }
+        if owner.is_none() || !self.indices.is_slice {
+            self.indices.storage.check_owner(Operand::Indices, owner)?;
+        }
+        if let Some(mask) = &self.mask {
+            mask.storage.check_owner(Operand::Mask, owner)?;
+        }
+        if let Some(output) = &self.output {
+            output.storage.check_owner(written, owner)?;
+        }
+        match &mut self.plan {
+            Ok(_) => Ok(()),
+            Err(error) => Err(error.take().expect("checked once")),
+        }
+    }
+}
+
 impl<T: Element> Unchecked<'_, T> {
+    /// The plan, after [`check`](Self::check).
+    pub(super) fn plan(&self) -> &GatherPlan {
+        self.plan.as_deref().expect("a checked plan")
+    }
+
     /// The shape of a new output. Bytes have those of an element as a last dim.
     pub(super) fn output_shape(&self) -> Vec<usize> {
-        let mut shape = self.plan.output_shape().to_vec();
+        let mut shape = self.plan().output_shape().to_vec();
         if self.in_bytes {
-            shape.push(usize::try_from(self.types.element_bytes).expect("bytes in memory"));
+            shape.push(usize::try_from(self.types.element_bytes).unwrap_or(usize::MAX));
         }
         shape
     }
@@ -165,7 +202,7 @@ impl<T: Element> Unchecked<'_, T> {
         mask: Option<usize>,
         output: Option<usize>,
     ) -> Result<TypedPlan<'_>, GpuError> {
-        let plan = &*self.plan;
+        let plan = self.plan();
         let indices = self.indices.len;
         // The error of a length comes before that of a plan whose bytes cannot be counted.
         if let (ParamsOperand::Elements(tensor), false) = (&self.params, self.in_bytes) {

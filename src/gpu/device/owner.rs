@@ -221,6 +221,18 @@ impl<H> Storage<H> {
         }
     }
 
+    /// An error if the tensor is another owner's. `None` is the CPU.
+    pub(super) fn check_owner(
+        &self,
+        operand: Operand,
+        owner: Option<&Arc<Owner>>,
+    ) -> Result<(), GpuError> {
+        match owner {
+            Some(owner) => self.on_gpu(operand, owner).map(drop),
+            None => self.on_host(operand).map(drop),
+        }
+    }
+
     /// As [`on_host`](Self::on_host), to write to them.
     pub(super) fn on_host_mut(&mut self, operand: Operand) -> Result<&mut H, GpuError> {
         match self {

@@ -47,8 +47,7 @@ use crate::reduce::{Number, Reduce};
 /// ```
 #[must_use = "nothing is submitted before the request is awaited or waited for"]
 pub struct Request<'a, T, O = Vec<T>, F: ?Sized = T> {
-    /// The error of an operation that cannot be planned.
-    input: Result<Unchecked<'a, T>, GpuError>,
+    input: Unchecked<'a, T>,
     finish: Finish<'a, T, O>,
     option: PhantomData<fn(&F)>,
 }
@@ -56,7 +55,7 @@ pub struct Request<'a, T, O = Vec<T>, F: ?Sized = T> {
 type Finish<'a, T, O> = fn(Unchecked<'a, T>, Wait) -> Boxed<'a, Result<O, GpuError>>;
 
 impl<'a, T, O, F: ?Sized> Request<'a, T, O, F> {
-    fn new(input: Result<Unchecked<'a, T>, GpuError>, finish: Finish<'a, T, O>) -> Self {
+    fn new(input: Unchecked<'a, T>, finish: Finish<'a, T, O>) -> Self {
         Self {
             input,
             finish,
@@ -70,8 +69,9 @@ impl<'a, T, O, F: ?Sized> Request<'a, T, O, F> {
     ///
     /// The errors of the request.
     #[cfg(not(target_arch = "wasm32"))]
-    pub fn wait(self) -> Result<O, GpuError> {
-        pollster::block_on((self.finish)(self.input?, Wait::Block))
+    pub fn wait(mut self) -> Result<O, GpuError> {
+        self.input.check()?;
+        pollster::block_on((self.finish)(self.input, Wait::Block))
     }
 }
 
@@ -79,9 +79,9 @@ impl<'a, T, O, F: ?Sized> IntoFuture for Request<'a, T, O, F> {
     type Output = Result<O, GpuError>;
     type IntoFuture = Boxed<'a, Self::Output>;
 
-    fn into_future(self) -> Self::IntoFuture {
-        match self.input {
-            Ok(input) => (self.finish)(input, Wait::Poll),
+    fn into_future(mut self) -> Self::IntoFuture {
+        match self.input.check() {
+            Ok(()) => (self.finish)(self.input, Wait::Poll),
             Err(error) => boxed(async { Err(error) }),
         }
     }
@@ -89,20 +89,16 @@ impl<'a, T, O, F: ?Sized> IntoFuture for Request<'a, T, O, F> {
 
 impl<T, O, F: ?Sized> fmt::Debug for Request<'_, T, O, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut request = f.debug_struct("Request");
-        match &self.input {
-            Ok(input) => request
-                .field("plan", &input.plan)
-                .field("types", &input.types),
-            Err(error) => request.field("error", error),
-        };
-        request.finish_non_exhaustive()
+        f.debug_struct("Request")
+            .field("plan", &self.input.plan)
+            .field("types", &self.input.types)
+            .finish_non_exhaustive()
     }
 }
 
 /// Options of a gather to the host.
 impl<'a, T: Element, F: ?Sized> Request<'a, T, Vec<T>, F> {
-    pub(super) fn to_host(input: Result<Unchecked<'a, T>, GpuError>) -> Self {
+    pub(super) fn to_host(input: Unchecked<'a, T>) -> Self {
         Self::new(input, |input, wait| boxed(input.into_host(wait)))
     }
 
@@ -139,7 +135,7 @@ impl<'a, T: Element, F: ?Sized> Request<'a, T, Vec<T>, F> {
 
 /// Options of a scatter.
 impl<'a, T: Element> Request<'a, T, (), Reduce> {
-    pub(super) fn scatter(input: Result<Unchecked<'a, T>, GpuError>) -> Self {
+    pub(super) fn scatter(input: Unchecked<'a, T>) -> Self {
         Self::new(input, |input, wait| boxed(input.scatter(wait)))
     }
 
@@ -181,9 +177,7 @@ impl<O> Request<'_, u8, O, [u8]> {
 
 impl<'a, T, O, F: ?Sized> Request<'a, T, O, F> {
     fn told(mut self, tell: impl FnOnce(&mut Unchecked<'a, T>)) -> Self {
-        if let Ok(input) = &mut self.input {
-            tell(input);
-        }
+        tell(&mut self.input);
         self
     }
 

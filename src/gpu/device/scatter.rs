@@ -38,7 +38,7 @@ impl<'a, T: Element> Unchecked<'a, T> {
 
     /// Checks lengths. Returns the plan.
     fn checked_scatter(&self, target: usize) -> Result<&GatherPlan, GpuError> {
-        let plan = &*self.plan;
+        let plan = self.plan();
         plan.check_scatter()?;
         let lengths = [self.updates().len(), self.indices.len, target];
         plan.check_scatter_lengths(self.rules, lengths)?;
@@ -53,7 +53,7 @@ impl<'a, T: Element> Unchecked<'a, T> {
     fn scatter_on_cpu(mut self, target: &mut Tensor<T>) -> Result<(), GpuError> {
         self.checked_scatter(target.len())?;
         let mask = self.mask.take();
-        let with = self.plan.with_rules(self.rules);
+        let with = self.plan().with_rules(self.rules);
         let updates = self.updates().storage.on_host(Operand::Updates)?;
         let indices = *self.indices.storage.on_host(Operand::Indices)?;
         if let Some(mask) = mask {

@@ -180,7 +180,7 @@ impl<'a, T: Element> Unchecked<'a, T> {
         on_gpu: &OnGpu<'j>,
     ) -> Result<(), GpuError> {
         if let Some(mask) = on_gpu.mask
-            && self.plan.index_row_count() > 0
+            && self.plan().index_row_count() > 0
         {
             // An output without bytes is not bound, so any buffer stands for it.
             self.submit(owner, on_gpu, mask, |_| {})?;

@@ -17,8 +17,8 @@ use crate::operand::Operand;
 /// Row-major elements and their shape, which stay on the device until you download them.
 ///
 /// You get one from [`upload`](crate::Executor::upload) or [`zeros`](crate::Executor::zeros), from your buffer by
-/// [`from_buffer`](Self::from_buffer), or as an output that stays on the GPU ([`on_gpu`](crate::Request::on_gpu)). Pass it as params or
-/// as indices to the executor that made it. On the CPU a tensor is host memory. Share it by `&` or by `Arc`.
+/// [`from_buffer`](Self::from_buffer), or as an output that stays on the GPU ([`on_gpu`](crate::Request::on_gpu)). Pass it as
+/// any operand to the executor that made it. On the CPU a tensor is host memory. Share it by `&` or by `Arc`.
 pub struct Tensor<T> {
     pub(super) storage: Storage<Vec<T>>,
     shape: Vec<usize>,

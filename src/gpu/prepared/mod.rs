@@ -106,6 +106,14 @@ impl Prepared {
     /// ```
     pub fn rebind<O>(&mut self, buffers: &Buffers<'_, O>) -> Result<(), GatherError> {
         let Given { types, scatter, .. } = buffers.given;
+        if (types, scatter) != (self.kept.types, self.kept.scatter) {
+            let placed = self.kept.placed.clone();
+            self.kept.check(&Kept {
+                types,
+                scatter,
+                placed,
+            })?;
+        }
         let with = self.plan.with_rules(self.rules);
         let plan = with.of_updates(scatter.is_some());
         let typed = typed(&plan, types, scatter, self.rules)?;
