@@ -184,7 +184,10 @@ impl<T> Unchecked<'_, T> {
 impl<T: Element> Unchecked<'_, T> {
     /// The plan, after [`check`](Self::check).
     pub(super) fn plan(&self) -> &GatherPlan {
-        self.plan.as_deref().ok().expect("a checked plan")
+        match &self.plan {
+            Ok(plan) => plan,
+            Err(_) => unreachable!("the plan is checked"),
+        }
     }
 
     /// The shape of a new output. Bytes have those of an element as a last dim.
