@@ -295,7 +295,7 @@ pub struct ScatterRanges<'a, T = wgpu::BufferSlice<'a>> {
     pub updates: wgpu::BufferSlice<'a>,
 }
 
-/// What [`Buffers`] hold. A scatter's target is `params`, and its updates are `output`.
+/// The ranges, types and options of [`Buffers`]. A scatter's target is `params`, and its updates are `output`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Given<'a> {
     pub(crate) types: ElementTypes,

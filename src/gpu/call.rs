@@ -1,4 +1,4 @@
-//! What a GPU is to do through a plan, told before there are buffers.
+//! The description of a call that has no buffers yet.
 
 use std::marker::PhantomData;
 
@@ -31,7 +31,7 @@ pub struct Call<O = ()> {
     options: PhantomData<O>,
 }
 
-/// What a [`Call`] holds.
+/// The types of a [`Call`], its direction, and which optional operands its buffers will have.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Told {
     pub(super) types: ElementTypes,

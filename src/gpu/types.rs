@@ -110,13 +110,13 @@ impl<'a> TypedPlan<'a> {
         self.update.map(|_| self.plan.of_index_rows())
     }
 
-    /// What an operand is called: in a scatter, params is the target and the output is updates.
+    /// The name of an operand: a scatter calls params the target, and the output updates.
     pub(crate) const fn named(&self, operand: Operand) -> Operand {
         named(operand, self.update.is_some())
     }
 }
 
-/// What an operand is called in a gather or a scatter.
+/// The name of an operand in a gather or a scatter.
 pub(crate) const fn named(operand: Operand, is_scatter: bool) -> Operand {
     match is_scatter {
         true => operand.of_scatter(),

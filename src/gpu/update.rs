@@ -7,10 +7,10 @@ use crate::error::GatherError;
 use crate::plan::{GatherPlan, ScatterRules};
 use crate::reduce::{NumberKind, Reduce};
 
-/// What a scatter does with its numbers, if it does not assign.
+/// A reduction and the type of its numbers.
 pub(crate) type Reduction = (Reduce, NumberKind);
 
-/// What a caller tells of a scatter: it assigns without `reduction`.
+/// A caller's wishes for a scatter, which assigns without `reduction`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Scatter {
     pub(crate) reduction: Option<Reduction>,

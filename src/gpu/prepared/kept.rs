@@ -9,7 +9,7 @@ use crate::gpu::work::Scatters;
 use crate::operand::Operand;
 use crate::plan::ScatterRules;
 
-/// What [`rebind`](super::Prepared::rebind) keeps beside the plan.
+/// The properties of a call that [`rebind`](super::Prepared::rebind) keeps, beside the plan.
 #[derive(PartialEq)]
 pub(super) struct Kept {
     pub(super) types: ElementTypes,

@@ -1,4 +1,4 @@
-//! What a call does on a GPU, as data: all passes of a gather or a scatter, in order. Pure. Passes are made one at a time, so that a
+//! The passes of a gather or a scatter on a GPU, as data, in order. Pure. Passes are made one at a time, so that a
 //! text about a plan with 2^32 of them looks at the first only.
 //!
 //! ```text
@@ -61,7 +61,7 @@ impl Scatters {
         }
     }
 
-    /// What a caller tells of the scatter, with the rules of a plan's options.
+    /// The scatter with the rules of a plan's options.
     pub(crate) const fn told(self, rules: ScatterRules) -> Scatter {
         Scatter {
             reduction: self.reduction,
