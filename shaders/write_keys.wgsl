@@ -19,5 +19,6 @@ fn write_keys(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invoca
     }
     let held_row = select(gather.held_rows.x, source.held_row, source.held & (row < gather.rows));
     let key = gather.order.first_key + output_row.batch * (gather.held_rows.x + 1u) + held_row;
-    sorted_pairs[gather.order.zeros + gather.index_row_base.x + source.index_row] = vec2<u32>(key, output_row.n);
+    let place = gather.order.zeros + gather.index_row_base.x + index_row_of(output_row);
+    sorted_pairs[place] = vec2<u32>(key, output_row.n);
 }

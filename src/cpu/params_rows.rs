@@ -56,10 +56,11 @@ impl GatherPlan {
         const STEP: usize = 256;
 
         let index_rows = IndexRows::new(self, indices);
-        if !self.bad_indices().fills_on_cpu() {
+        let dims = self.dims();
+        if !self.bad_indices().fills_on_cpu() && dims.output_len() > 0 {
             index_rows.check()?;
         }
-        let output_rows = self.dims().output_rows();
+        let output_rows = dims.output_rows();
         let mut rows = Operand::Output.vector(output_rows)?;
         let mut located = [0; STEP];
         while rows.len() < address(output_rows) {

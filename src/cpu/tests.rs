@@ -291,6 +291,11 @@ fn params_rows_of_shards_and_of_bad_rows() {
     let rows = shard.params_rows(&[5, 2, 3, 6]).expect("good rows");
     assert_eq!(rows, [Some(2), None, Some(0), None]);
 
+    // Slices of 0 elements: as in a gather, no row is bad.
+    let empty = Gather::new().plan(&[3, 0], &[2]).expect("valid shapes");
+    assert_eq!(empty.gather::<u8, _>(&[], &[9, 1]), Ok(vec![]));
+    assert_eq!(empty.params_rows(&[9, 1]), Ok(vec![None, Some(1)]));
+
     // Each of two blocks selects from its own four rows; more output rows than are located in one step.
     let plan = Gather::new()
         .axis(1)

@@ -128,16 +128,12 @@ pub enum PlanError {
         shape: Vec<usize>,
         limit: u64,
     },
-    /// A scatter through this plan has no meaning, because broadcasting repeats elements: it repeats index rows in a block, or
-    /// stretches a dim of 1 in the target.
+    /// A scatter through this plan has no meaning: broadcasting stretches a dim of 1 in the target, so that several updates
+    /// stand for one element. Make a plan whose params have the whole dim.
     #[error(
-        "{operand} must not be repeated by broadcasting in a scatter: dim {dim} of 1 is stretched to {size}"
+        "target must not be stretched by broadcasting: its dim {dim} must be {size} in a scatter, found 1"
     )]
-    RepeatedInScatter {
-        operand: Operand,
-        dim: usize,
-        size: usize,
-    },
+    StretchedTarget { dim: usize, size: usize },
     /// A scatter to rows of the encoding that is named.
     #[error("target must hold elements, found rows of {encoding}: a scatter encodes nothing")]
     EncodedTarget { encoding: String },

@@ -59,36 +59,19 @@ impl GatherPlan {
         &params[first..]
     }
 
-    /// Checks that a scatter through the plan has a meaning: each element of the target has a place of its own in params, and
-    /// each index row one place in a block of the output.
+    /// Checks that a scatter through the plan has a meaning: each element of the target has a place of its own in params.
     pub(crate) fn check_scatter(&self) -> Result<(), PlanError> {
         if self.operation != Operation::GatherElements {
             return Ok(());
         }
-        let (axis, rank) = (self.axis, self.params_shape.len());
-        let (params, indices, output) = (
-            &self.params_shape[..],
-            &self.indices_shape[..],
-            &self.output_shape[..],
-        );
-        let repeated = |operand, dim: usize| {
-            let size = output[dim];
-            Err(PlanError::RepeatedInScatter { operand, dim, size })
-        };
-        let is_stretched = |&dim: &usize| dim != axis && params[dim] == 1 && output[dim] > 1;
-        if let Some(dim) = (0..rank).find(is_stretched) {
-            return repeated(Operand::Target, dim);
-        }
-        // Dims of 1 right after the shared leading dims are outer dims, and trailing dims of 1 are a slice: neither repeats
-        // index rows in a block.
-        let shared = (0..axis).take_while(|&dim| params[dim] == indices[dim]);
-        let shared = shared.count();
-        let outer = (shared..axis).take_while(|&dim| indices[dim] == 1).count();
-        let slice = (axis + 1..rank).rev().take_while(|&dim| indices[dim] == 1);
-        let mut within = (shared + outer..axis).chain(axis + 1..rank - slice.count());
-        match within.find(|&dim| indices[dim] == 1 && output[dim] != 1) {
-            Some(dim) => repeated(Operand::Indices, dim),
+        let (params, output) = (&self.params_shape[..], &self.output_shape[..]);
+        let is_stretched = |&dim: &usize| dim != self.axis && params[dim] == 1 && output[dim] > 1;
+        match (0..params.len()).find(is_stretched) {
             None => Ok(()),
+            Some(dim) => Err(PlanError::StretchedTarget {
+                dim,
+                size: output[dim],
+            }),
         }
     }
 

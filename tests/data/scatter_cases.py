@@ -208,7 +208,7 @@ def numpy(count):
         attributes = dict(negative="from_end")
         if call == "put_along_axis":
             axis = random.randrange(len(dims))
-            # Indices of 1 repeat over outer dims and over a slice; within a block they have no plan.
+            # Indices of 1 repeat over outer dims and over a slice: broadcasts() has the others.
             first, last = random.randint(0, axis), random.randint(axis + 1, len(dims))
             sizes = [dim if k < first or axis < k < last else 1 for k, dim in enumerate(dims)]
             sizes[axis] = random.randint(1, 4)
@@ -231,9 +231,32 @@ def numpy(count):
         write(f"np.{call}", "gather", target, indices, updates, update, result, axis=axis, **attributes)
 
 
+def broadcasts(count):
+    """put_along_axis with each dim of indices but the axis whole or 1: all patterns of rank 3, and some of rank 4."""
+    def one(dims, axis, is_whole):
+        dtype = random.choice(list(NAMES))
+        sizes = [dim if whole else 1 for dim, whole in zip(dims, is_whole)]
+        sizes[axis] = random.randint(1, 4)
+        indices = np.array([random.randrange(-dims[axis], dims[axis]) for _ in range(int(np.prod(sizes)))]).reshape(sizes)
+        target = values(dims, dtype, "assign")
+        updates = values([sizes[k] if k == axis else dim for k, dim in enumerate(dims)], dtype, "assign")
+        result = target.copy()
+        np.put_along_axis(result, indices, updates, axis)
+        write("np.put_along_axis", "gather_elements", target, indices, updates, "assign", result, axis=axis, broadcast=True,
+              negative="from_end")
+
+    for axis in range(3):
+        for bits in range(4):
+            others = [bool(bits & 1), bool(bits & 2)]
+            one([2, 3, 4], axis, others[:axis] + [True] + others[axis:])
+    for _ in range(count):
+        one(shape([4], 2, 4), random.randrange(4), [random.random() < 0.5 for _ in range(4)])
+
+
 tensorflow(240)
 onnx_nodes()
 onnx_runtime(500)
 pytorch(300)
 with np.errstate(all="ignore"):
     numpy(240)
+    broadcasts(24)

@@ -42,8 +42,8 @@ impl GatherPlan {
     ///
     /// # Errors
     ///
-    /// An operand whose length is not the plan's; a bad row; a plan that cannot scatter, because broadcasting repeats index
-    /// rows in a block or stretches the target ([`PlanError::RepeatedInScatter`](crate::PlanError::RepeatedInScatter)). A failed call writes nothing.
+    /// An operand whose length is not the plan's; a bad row; a plan that cannot scatter, because broadcasting
+    /// stretches the target ([`PlanError::StretchedTarget`](crate::PlanError::StretchedTarget)). A failed call writes nothing.
     ///
     /// # Examples
     ///

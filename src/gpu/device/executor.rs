@@ -369,7 +369,7 @@ impl Executor {
     ///
     /// # Errors
     ///
-    /// As [`gather`](Self::gather). [`PlanError::RepeatedInScatter`](crate::PlanError::RepeatedInScatter) if the plan cannot scatter;
+    /// As [`gather`](Self::gather). [`PlanError::StretchedTarget`](crate::PlanError::StretchedTarget) if the plan cannot scatter;
     /// [`GatherError::UnsupportedReduce`](crate::GatherError::UnsupportedReduce) if a GPU lacks the reduction.
     ///
     /// ```

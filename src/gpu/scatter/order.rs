@@ -84,8 +84,8 @@ impl Order {
     ) -> Result<Self, GatherError> {
         let max_grid_width = u64::from(limits.max_compute_workgroups_per_dimension);
         let order = Self {
-            pairs: dims.batch_size.saturating_mul(dims.batch_index_rows),
-            places: dims.batch_index_rows,
+            pairs: dims.batch_size.saturating_mul(dims.index_count),
+            places: dims.index_count,
             batch_keys: dims.held_rows + 1,
             batches: dims.batch_size,
             blocks: dims.batch_size * dims.outer_size,

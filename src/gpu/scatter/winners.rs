@@ -22,7 +22,7 @@ impl Winners {
         let rows = dims.batch_size.saturating_mul(dims.held_rows);
         for (counted, found, limit) in [
             ("rows of the target in all batches", rows, LIMIT),
-            ("index rows of a batch", dims.batch_index_rows, LIMIT - 1),
+            ("index rows of a batch", dims.index_count, LIMIT - 1),
         ] {
             if found > limit {
                 return Err(GatherError::TooManyToOrder {

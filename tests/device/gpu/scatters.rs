@@ -245,7 +245,7 @@ fn check(gpu: &'static Gpu, way: Way, samples: Box<dyn Iterator<Item = Sample>>)
         for scatter in scatters(&sample, way, number) {
             if let Some(error) = scatter.refused(way) {
                 refused += 1;
-                scatter.check_refused(gpu, gatherer, error);
+                scatter.check_refused(gpu, gatherer, way, error);
                 continue;
             }
             bytes += scatter.target.len() + scatter.updates.len();
@@ -398,6 +398,10 @@ impl Scatter {
         if case.has_no_scatter() {
             return Some("Plan");
         }
+        let repeats = case.repeats_index_rows();
+        if repeats && way == Way::Counted && self.plan.output_len() > 0 {
+            return Some("CountOfRepeatedRows");
+        }
         let index_rows = case.op.index_count(&case.params_shape, &case.indices_shape);
         let has_rows = self.plan.output_len() > 0 && self.plan.params_len() > 0;
         let sorts = !self.is_unique && index_rows > 1 && has_rows;
@@ -405,14 +409,20 @@ impl Scatter {
             (Reduce::Mul, Of::F32) => Some("UnsupportedReduce"),
             (Reduce::Mul, _) | (_, Of::F32) if sorts => {
                 // A tile of pairs has 256 counts and a total.
-                let bytes = (8 * self.sample.mask().len() as u64).max(4 * 257);
+                let pairs = match repeats {
+                    true => {
+                        self.plan.output_shape().iter().product::<usize>() / self.plan.slice_len()
+                    }
+                    false => self.sample.mask().len(),
+                };
+                let bytes = (8 * pairs as u64).max(4 * 257);
                 (bytes > way.binding_bytes()).then_some("DeviceLimit")
             }
             _ => None,
         }
     }
 
-    fn check_refused(&self, gpu: &Gpu, gatherer: &Gatherer, expected: &str) {
+    fn check_refused(&self, gpu: &Gpu, gatherer: &Gatherer, way: Way, expected: &str) {
         let operands = [&self.target, &self.sample.indices, &self.updates];
         let buffers = operands.map(|bytes| upload(gpu, &vec![0; bytes.len() / 4 * 4 + 256]));
         let [target, indices, updates] = buffers.each_ref().map(|buffer| buffer.slice(..));
@@ -423,7 +433,11 @@ impl Scatter {
         };
         let report = upload(gpu, &[0; REPORT_BYTES]);
         let buffers = self.reduces(Buffers::scatter(self.sample.types(), ranges));
-        let buffers = buffers.report(report.slice(..));
+        let mut buffers = buffers.report(report.slice(..));
+        let count = upload(gpu, &[0; 4]);
+        if way == Way::Counted {
+            buffers = buffers.index_count(count.slice(..));
+        }
         let error = gatherer.prepare(self.with(), &buffers).map(drop);
         let name = format!("{:?}", error.unwrap_err());
         assert!(name.starts_with(expected), "{name} of {}", self.sample);

@@ -175,7 +175,7 @@ impl<'a> Run<'a> {
         case.with_work(self.reports, |work| {
             let scratch = work.scratch();
             if let (Some(_), [pairs, ..]) = (work.order, &scratch[..]) {
-                self.zeros = pairs / 4 - 2 * case.plan.dims().index_rows();
+                self.zeros = pairs / 4 - 2 * case.plan.of_index_rows().dims().output_rows();
             }
             self.scratch = scratch.iter().map(|&bytes| Scratch::new(bytes)).collect();
             let Ok(()) = work.each(&mut |pass| {
