@@ -343,9 +343,17 @@ pub struct Quantized {
         long,
         value_name = "BITS",
         conflicts_with_all = ["scales", "zero_points", "bits", "block_size"],
-        value_parser = clap::value_parser!(u8).range(4..=8)
+        value_parser = row_wise
     )]
-    pub row_wise: Option<u8>,
+    pub row_wise: Option<Encoding>,
+}
+
+fn row_wise(bits: &str) -> Result<Encoding, String> {
+    match bits {
+        "8" => Ok(Encoding::RowWise8),
+        "4" => Ok(Encoding::RowWise4),
+        _ => Err("it must be 8 or 4".to_owned()),
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
@@ -456,10 +464,6 @@ impl Run {
         if self.output.is_none() && !self.prints() {
             let error = "--output OUT.npy or --print is missing: standard output is no terminal";
             refuse(ErrorKind::MissingRequiredArgument, error);
-        }
-        if let Some(bits @ 5..8) = self.quantized.row_wise {
-            let error = format!("--row-wise must be 8 or 4, found {bits}");
-            refuse(ErrorKind::ValueValidation, &error);
         }
         if self.device == Device::Cpu && self.adapter.is_some() {
             refuse(ErrorKind::ArgumentConflict, "--device cpu has no --adapter");

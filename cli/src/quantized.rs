@@ -28,22 +28,22 @@ impl Table {
     /// The table that the options describe; `None` if they describe none.
     pub fn of(args: &Run, params: &Stored) -> Result<Option<Self>> {
         let options = &args.quantized;
-        if options.scales.is_none() && options.row_wise.is_none() {
-            return Ok(None);
-        }
-        check_bytes(&args.params, &params.dtype)?;
-        let quantized = match (&options.scales, options.row_wise) {
-            (Some(scales), _) => Self::in_blocks(args, scales, params)?,
-            (None, row_wise) => Self {
-                encoding: match row_wise {
-                    Some(8) => Encoding::RowWise8,
-                    _ => Encoding::RowWise4,
-                },
-                scales: None,
-                zero_points: None,
-            },
-        };
-        Ok(Some(quantized))
+        let check_params = || check_bytes(&args.params, &params.dtype);
+        Ok(match (&options.scales, options.row_wise) {
+            (Some(scales), _) => {
+                check_params()?;
+                Some(Self::in_blocks(args, scales, params)?)
+            }
+            (None, Some(encoding)) => {
+                check_params()?;
+                Some(Self {
+                    encoding,
+                    scales: None,
+                    zero_points: None,
+                })
+            }
+            (None, None) => None,
+        })
     }
 
     fn in_blocks(args: &Run, path: &Path, params: &Stored) -> Result<Self> {

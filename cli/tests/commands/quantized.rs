@@ -4,7 +4,7 @@ use testkit::quantized::Quantized;
 use wgpu_gather::{Encoding, ScaleKind};
 
 use crate::archives::{STORED, npz, safetensors};
-use crate::support::{Folder, npy, numbers};
+use crate::support::{Folder, assert_usage, npy, numbers};
 
 /// The shape of an array whose last dim fills it.
 fn filled(leading: &[usize], bytes: usize) -> String {
@@ -133,7 +133,6 @@ pub fn wrong_tables_are_refused() {
     for options in [
         "--bits 4",
         "--zero-points t.npy",
-        "--row-wise 5",
         "--row-wise 8 --scales s.npy",
         "--row-wise 8 --zero-points t.npy",
         "--row-wise 8 --bits 4",
@@ -141,5 +140,12 @@ pub fn wrong_tables_are_refused() {
     ] {
         let ran = folder.run(&format!("gather t.npy ids.npy -o out.npy {options}"));
         assert_eq!(ran.code, 2, "{options}: {}", ran.stderr);
+    }
+    for bits in ["5", "9", "-4", "four"] {
+        let ran = folder.run(&format!(
+            "gather t.npy ids.npy -o out.npy --row-wise={bits}"
+        ));
+        let error = format!("invalid value '{bits}' for '--row-wise <BITS>': it must be 8 or 4");
+        assert_usage(&ran, &error);
     }
 }
