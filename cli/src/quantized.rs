@@ -108,7 +108,11 @@ impl Table {
     /// True if [`read_slices`](Self::read_slices) can read this table, which has `rows` rows with `row_len` values each.
     pub fn has_slices(&self, rows: usize, row_len: usize) -> bool {
         // The library refuses a row with another number of scales.
-        let blocks = (row_len as u64).div_ceil(self.encoding.block_len());
+        let block_len = match self.encoding {
+            Encoding::BlockQuantized(of) => of.block_len(),
+            encoding => encoding.block_len(),
+        };
+        let blocks = (row_len as u64).div_ceil(block_len);
         if self
             .scales
             .as_ref()

@@ -69,6 +69,25 @@ pub fn large_tables_take_little_memory() {
         assert!(folder.read("out.npy") == of_bytes(name), "{name}");
         fs::remove_file(folder.0.join(name)).unwrap();
     }
+    // A byte holds two values, from which 8 is subtracted; all scales are 1.
+    sparse(
+        &folder,
+        "q.npy",
+        &npy("|u1", "(1048576, 1024)", &[]),
+        &[0x29; 1024],
+    );
+    let scales = numbers(&[1.0; 16], f32::to_le_bytes);
+    sparse(&folder, "s.npy", &npy("<f4", "(1048576, 16)", &[]), &scales);
+    let line = "ulimit -v 51200; \
+                exec \"$0\" run gather q.npy --scales s.npy --at 500000,7 -o out.npy --device cpu";
+    let ran = crate::faults::shell(&folder, line);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    let values = [1.0, -6.0].repeat(2048);
+    let expected = npy("<f4", "(2, 2048)", &numbers(&values, f32::to_le_bytes));
+    assert!(folder.read("out.npy") == expected);
+    for name in ["q.npy", "s.npy"] {
+        fs::remove_file(folder.0.join(name)).unwrap();
+    }
 }
 
 /// A header of one tensor "t" of 2^20 rows, whose data begins behind it.
