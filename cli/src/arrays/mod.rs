@@ -5,6 +5,7 @@
 mod array;
 pub mod descr;
 pub mod gguf;
+mod kinds;
 pub mod names;
 pub mod npy_header;
 pub mod npy_read;
@@ -56,7 +57,7 @@ pub fn files_of(source: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Splits `FILE:NAME` at the last colon that follows an existing file's path. Without one, or if `source` itself
+/// Splits `FILE:NAME` at the last colon that follows the path of an existing file or folder. Without one, or if `source` itself
 /// exists, all of it is the path.
 fn split(source: &Path) -> (&Path, Option<Cow<'_, str>>) {
     if source.exists() {
@@ -67,7 +68,7 @@ fn split(source: &Path) -> (&Path, Option<Cow<'_, str>>) {
     let mut files = colons.filter_map(|at| {
         let path = start(source, at)?;
         let name = String::from_utf8_lossy(&bytes[at + 1..]);
-        path.is_file().then_some((path, Some(name)))
+        (path.is_file() || path.is_dir()).then_some((path, Some(name)))
     });
     files.next().unwrap_or((source, None))
 }
@@ -106,7 +107,9 @@ impl<'a> Source<'a> {
         let (path, name) = split(source);
         let (mut file, bytes) = npy_read::open(path)?;
         let mut first = Vec::new();
-        (&mut file).take(9).read_to_end(&mut first)?;
+        (&mut file)
+            .take(kinds::FIRST_BYTES)
+            .read_to_end(&mut first)?;
         file.rewind()?;
         let format = match first.as_slice() {
             first if first.starts_with(npy_read::MAGIC) => Format::Npy(file, bytes),
@@ -119,8 +122,10 @@ impl<'a> Source<'a> {
                 Format::Gguf(gguf::Parts::open(path, file, bytes)?)
             }
             // The header's length comes first.
-            [.., b'{'] if first.len() == 9 => Format::Safetensors(Safetensors::open(file, bytes)?),
-            _ => return Err("not a .npy, .npz, .safetensors or .gguf file".into()),
+            first if first.get(8) == Some(&b'{') => {
+                Format::Safetensors(Safetensors::open(file, bytes)?)
+            }
+            first => return Err(kinds::error_of(first).into()),
         };
         if let (Format::Npy(..), Some(_)) = (&format, &name) {
             return Err(

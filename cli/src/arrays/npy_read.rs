@@ -6,6 +6,7 @@ use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 
 use super::array::{Array, Dtype, Entry, Place, row_major};
+use super::kinds;
 use super::names::{Result, shown};
 use super::npy_header::Header;
 
@@ -58,7 +59,11 @@ fn is_pipe(path: &Path) -> bool {
 pub fn open(path: &Path) -> Result<(File, u64)> {
     let not_a_file = || Err("not a regular file".into());
     // A device may act when it is opened, so the path is looked at first.
-    if !fs::metadata(path)?.is_file() {
+    let found = fs::metadata(path)?;
+    if found.is_dir() {
+        return Err(kinds::error_of_folder(path).into());
+    }
+    if !found.is_file() {
         return not_a_file();
     }
     let mut options = File::options();

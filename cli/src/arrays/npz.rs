@@ -7,6 +7,7 @@ use zip::read::ZipFile;
 use zip::{CompressionMethod, ZipArchive};
 
 use super::array::{Array, Entry, Place};
+use super::kinds;
 use super::names::{Result, not_found};
 use super::npy_read::{MAGIC, Remaining, describe, place, read_array};
 
@@ -23,6 +24,10 @@ impl<R: Read + Seek> Npz<R> {
     /// Reads the directory. The archive has `bytes` bytes.
     pub fn open(file: R, bytes: u64) -> Result<Self> {
         let archive = ZipArchive::new(file)?;
+        let has_arrays = archive.file_names().any(|name| name.ends_with(".npy"));
+        if !has_arrays && archive.file_names().any(kinds::is_pytorch) {
+            return Err(kinds::PYTORCH.into());
+        }
         Ok(Self { archive, bytes })
     }
 

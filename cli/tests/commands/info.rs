@@ -84,7 +84,7 @@ pub fn info_refuses_hostile_files() {
             "a.safetensors:t",
             "no tensor \"t\", it has wte.weight, an b",
         ),
-        (".", "not a regular file"),
+        (".", "it is a folder: name a file in it"),
     ] {
         let found = info(&folder, source);
         let expected = format!("error: {source}: {error}\n");

@@ -8,6 +8,7 @@ mod files;
 mod gguf;
 mod info;
 mod json;
+mod kinds;
 mod quantized;
 mod rows;
 mod selected;
@@ -72,6 +73,8 @@ fn main() -> ExitCode {
         trial_of(faults::json_says_what_run_did),
         trial_of(faults::bad_indices_name_their_file),
         trial_of(faults::names_are_for_archives),
+        trial_of(kinds::other_kinds_are_named),
+        trial_of(kinds::folders_are_no_files),
         trial_of(files::archives_of_all_sorts_are_read),
         trial_of(files::models_with_unknown_types_are_read),
         trial_of(files::tensors_beside_unknown_types_are_read),

@@ -133,7 +133,10 @@ pub fn files_that_do_not_fit_are_refused() {
             "gather vector.npy vector.npy --axis 1",
             "axis must be in [-1, 1) for params of rank 1, found 1",
         ),
-        ("gather . vector.npy", ".: not a regular file"),
+        (
+            "gather . vector.npy",
+            ".: it is a folder: name a file in it",
+        ),
         ("gather vector.npy vector.npy -o .", ".: not a regular file"),
     ] {
         folder.refuses(command, error);
