@@ -259,6 +259,12 @@ pub struct Run {
     pub decode: bool,
     #[command(flatten)]
     pub quantized: Quantized,
+    /// Compare checksums of large .npz members too
+    ///
+    /// The command always compares them for compressed members and for members of at most 64 MiB. Of larger ones it may read only
+    /// the selected rows; --verify makes it read and compare all. .npy, .safetensors and .gguf files hold no checksum.
+    #[arg(long)]
+    pub verify: bool,
     /// auto, cpu or gpu
     ///
     /// auto takes the GPU if there is one, else the CPU, which is faster than a software adapter. WGPU_ADAPTER_NAME selects one of

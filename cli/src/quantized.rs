@@ -48,7 +48,7 @@ impl Table {
 
     fn in_blocks(args: &Run, path: &Path, params: &Stored) -> Result<Self> {
         let options = &args.quantized;
-        let scales = open(path)?;
+        let scales = open(path)?.verified(args.verify);
         let kind = match (scales.dtype.encoding(), scales.dtype.code()) {
             (_, "f4") => ScaleKind::F32,
             ("F16", _) => ScaleKind::F16,
@@ -68,7 +68,7 @@ impl Table {
         let mut of = BlockQuantized::new(options.bits, block_size)?.with_scales(kind);
         let zero_points = match &options.zero_points {
             Some(path) => {
-                let zero_points = open(path)?;
+                let zero_points = open(path)?.verified(args.verify);
                 check_bytes(path, &zero_points.dtype)?;
                 of = of.with_zero_points();
                 Some(zero_points)
@@ -132,13 +132,13 @@ impl Table {
 
     /// Reads some slices, each `rows` rows long.
     pub fn read_slices(
-        &self,
-        params: &Stored,
+        &mut self,
+        params: &mut Stored,
         slices: &[usize],
         rows: usize,
         progress: &dyn Fn(u64),
     ) -> Result<Read> {
-        let of = |array: &Stored, progress: &dyn Fn(u64)| -> Result<Array> {
+        let of = |array: &mut Stored, progress: &dyn Fn(u64)| -> Result<Array> {
             let last = array.shape.last().copied().unwrap_or(1);
             Ok(Array {
                 dtype: array.dtype.clone(),
@@ -146,12 +146,14 @@ impl Table {
                 bytes: array.read_slices(slices, rows * last, progress)?,
             })
         };
-        let beside =
-            |array: &Option<Stored>| array.as_ref().map(|array| of(array, &|_| ())).transpose();
+        let beside = |array: &mut Option<Stored>| {
+            let array = array.as_mut();
+            array.map(|array| of(array, &|_| ())).transpose()
+        };
         Ok(Read {
             params: of(params, progress)?,
-            scales: beside(&self.scales)?,
-            zero_points: beside(&self.zero_points)?,
+            scales: beside(&mut self.scales)?,
+            zero_points: beside(&mut self.zero_points)?,
         })
     }
 }

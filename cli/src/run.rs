@@ -28,7 +28,7 @@ pub fn run(args: &Run) -> Result<String> {
     if args.output_is_stdout() {
         check_stdout()?;
     }
-    let params = open(&args.params)?;
+    let params = open(&args.params)?.verified(args.verify);
     let params = match &args.view {
         Some(dtype) => params.view(dtype.clone())?,
         None => params,
@@ -169,8 +169,8 @@ impl Work<'_> {
     /// without that for reading.
     fn gather(
         &self,
-        params: Stored,
-        table: Option<Table>,
+        mut params: Stored,
+        mut table: Option<Table>,
         gpu: Option<&Executor>,
     ) -> Result<(Vec<u8>, Duration)> {
         let (args, plan) = (self.args, self.plan);
@@ -209,10 +209,11 @@ impl Work<'_> {
         if let (Some(rows_of_params), true) = (&selected, reads_slices) {
             let (slices, places) = once_each(rows_of_params)?;
             let total = slices.len() * slice_len / row_len;
-            let progress = self.progress(&params, total, slices.len().saturating_mul(of_params));
+            let values = slices.len().saturating_mul(of_params);
+            let progress = self.progress(&params, total, values, params.checked_bytes());
             let progress = |bytes| progress.add(bytes);
-            let read = match &table {
-                Some(table) => table.read_slices(&params, &slices, rows, &progress)?,
+            let read = match &mut table {
+                Some(table) => table.read_slices(&mut params, &slices, rows, &progress)?,
                 None => Read::of(Array {
                     bytes: params.read_slices(&slices, slice_len, &progress)?,
                     dtype: params.dtype.clone(),
@@ -229,7 +230,7 @@ impl Work<'_> {
         let dims = params.shape.iter();
         let values = dims.fold(1, |len: usize, &dim| len.saturating_mul(dim));
         let rows = plan.params_len() / row_len.max(1);
-        let progress = self.progress(&params, rows, values);
+        let progress = self.progress(&params, rows, values, 0);
         let progress = |bytes| progress.add(bytes);
         let read = match table {
             Some(table) => table.read(params, &progress)?,
@@ -245,9 +246,9 @@ impl Work<'_> {
         )
     }
 
-    /// Shows the progress while `rows` rows of params are read, `values` values in all.
-    fn progress(&self, params: &Stored, rows: usize, values: usize) -> OfBytes {
-        let bytes = (values / params.dtype.block_len) as u64 * params.dtype.bytes as u64;
+    /// Shows the progress while `rows` rows of params are read, `values` values in all, and `checked` bytes before.
+    fn progress(&self, params: &Stored, rows: usize, values: usize, checked: u64) -> OfBytes {
+        let bytes = checked + (values / params.dtype.block_len) as u64 * params.dtype.bytes as u64;
         let what = format!("reads {rows} rows of {}", self.args.params.display());
         OfBytes::new(what, bytes, self.args.quiet)
     }

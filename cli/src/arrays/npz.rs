@@ -11,6 +11,8 @@ use super::kinds;
 use super::names::{Result, not_found};
 use super::npy_read::{MAGIC, Remaining, describe, place, read_array};
 
+/// Bytes between two calls of a progress.
+const READ_BYTES: u64 = 1 << 20;
 /// Most bytes that one deflated byte can expand to.
 const MAX_DEFLATION: u64 = 1032;
 
@@ -39,13 +41,24 @@ impl<R: Read + Seek> Npz<R> {
         let mut file = Remaining::new(&mut member, bytes);
         let array = read_array(&mut file)?;
         file.skip(file.bytes)?;
-        // The zip reader compares the member's checksum after the last byte, in one more read.
-        match member.read(&mut [0])? {
-            0 => Ok(array),
-            _ => Err(
-                format!("the member has more than the {bytes} bytes that it should have").into(),
-            ),
+        check_end(&mut member, bytes)?;
+        Ok(array)
+    }
+
+    /// Compares a member's checksum, for which it reads the whole member. Calls `progress` with the number of bytes read since
+    /// the last call.
+    pub(super) fn check(&mut self, name: Option<&str>, progress: &dyn Fn(u64)) -> Result<()> {
+        let index = self.find(name)?;
+        let mut member = self.archive.by_index(index)?;
+        let bytes = bytes_of(&member, self.bytes)?;
+        let mut file = Remaining::new(&mut member, bytes);
+        file.part = "data";
+        while file.bytes > 0 {
+            let part = file.bytes.min(READ_BYTES);
+            file.skip(part)?;
+            progress(part);
         }
+        check_end(&mut member, bytes)
     }
 
     /// Finds the data of the member `NAME.npy`, or else `NAME`; `None` if that is compressed or encrypted.
@@ -124,6 +137,15 @@ impl<R: Read + Seek> Npz<R> {
 /// An array's name: its member's, without `.npy`.
 fn array_name(member: &str) -> String {
     member.strip_suffix(".npy").unwrap_or(member).to_owned()
+}
+
+/// Reads on after a member's last byte: the zip reader then compares the checksum.
+fn check_end(member: &mut impl Read, bytes: u64) -> Result<()> {
+    let read = member.read(&mut [0]);
+    match read.map_err(|error| format!("the member is damaged: {error}"))? {
+        0 => Ok(()),
+        _ => Err(format!("the member has more than the {bytes} bytes that it should have").into()),
+    }
 }
 
 /// A member's size; an error if its compressed bytes cannot expand to that.

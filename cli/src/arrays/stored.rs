@@ -12,6 +12,8 @@ use super::npz::Npz;
 const READ_BYTES: u64 = 1 << 20;
 /// Most bytes between two wanted slices that are read with them: skipping fewer takes longer.
 const MAX_GAP_BYTES: u64 = 16 << 10;
+/// An uncompressed member up to this size is read whole before its slices, to compare its checksum.
+const MAX_CHECKED_BYTES: u64 = 64 << 20;
 
 /// An array whose data is still in its file, or was read with its header from a pipe or a compressed member.
 pub struct Stored {
@@ -20,6 +22,7 @@ pub struct Stored {
     /// The dims, outermost first.
     pub shape: Vec<usize>,
     is_fortran: bool,
+    is_verified: bool,
     data: Data,
 }
 
@@ -29,7 +32,7 @@ enum Data {
         /// Where the data starts in the file, in bytes.
         start: u64,
         bytes: u64,
-        /// The archive, if the data is an uncompressed member. Reading the whole member compares its checksum.
+        /// The archive, if the data is an uncompressed member.
         member: Option<Member>,
     },
     Read(Vec<u8>),
@@ -55,6 +58,7 @@ impl Stored {
             dtype: place.dtype,
             shape: place.shape,
             is_fortran: place.is_fortran,
+            is_verified: false,
             data: Data::InFile {
                 file,
                 start: place.start,
@@ -84,6 +88,7 @@ impl Stored {
             dtype: array.dtype,
             shape: array.shape,
             is_fortran: false,
+            is_verified: false,
             data: Data::Read(array.bytes),
         }
     }
@@ -116,6 +121,27 @@ impl Stored {
         }
         self.dtype = dtype;
         Ok(self)
+    }
+
+    /// With `true`, [`read_slices`](Self::read_slices) compares the checksum of an archive's member of any size.
+    #[must_use]
+    pub fn verified(self, is_verified: bool) -> Self {
+        Self {
+            is_verified,
+            ..self
+        }
+    }
+
+    /// Bytes that [`read_slices`](Self::read_slices) reads beside the slices, to compare a checksum.
+    pub fn checked_bytes(&self) -> u64 {
+        match self.data {
+            Data::InFile {
+                bytes,
+                member: Some(_),
+                ..
+            } if self.is_verified || bytes <= MAX_CHECKED_BYTES => bytes,
+            _ => 0,
+        }
     }
 
     fn error(&self, error: String) -> Box<dyn std::error::Error> {
@@ -187,11 +213,21 @@ impl Stored {
     /// Reads slices of `slice_len` values. `slices` are their numbers in the array, in ascending order; slice `n` begins at
     /// value `n * slice_len`. An error begins with the source.
     pub fn read_slices(
-        &self,
+        &mut self,
         slices: &[usize],
         slice_len: usize,
         progress: Progress<'_>,
     ) -> Result<Vec<u8>> {
+        let is_checked = self.checked_bytes() > 0;
+        if let Data::InFile {
+            member: Some(member),
+            ..
+        } = &mut self.data
+            && is_checked
+        {
+            let checked = member.npz.check(member.name.as_deref(), progress);
+            checked.map_err(|error| named_by(&self.source, &*error))?;
+        }
         let (file, start, bytes) = match &self.data {
             Data::InFile {
                 file, start, bytes, ..

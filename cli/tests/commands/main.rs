@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod archives;
+mod damaged;
 mod faults;
 mod files;
 mod gguf;
@@ -73,6 +74,8 @@ fn main() -> ExitCode {
         trial_of(faults::json_says_what_run_did),
         trial_of(faults::bad_indices_name_their_file),
         trial_of(faults::names_are_for_archives),
+        trial_of(damaged::damaged_members_give_an_error_or_the_right_rows),
+        trial_of(damaged::large_members_are_checked_if_asked),
         trial_of(kinds::other_kinds_are_named),
         trial_of(kinds::folders_are_no_files),
         trial_of(files::archives_of_all_sorts_are_read),
