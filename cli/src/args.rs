@@ -132,7 +132,8 @@ file, or - or a pipe (a .npy file). A file's first bytes tell its format. Any pa
 all of them. Of a table only the rows that are gathered are read, unless these are more than a quarter of it.
 
 Dtypes: params may have any dtype of a fixed size, in either byte order, and of several fields. Their bytes are gathered as they \
-are, and the output has the same dtype. GGUF's blocks are decoded to float32. Indices are integers of 8 to 64 bits, or a \
+are, and the output has the same dtype. Floats of 4 and 6 bits come out as the uint8 bytes that hold them. GGUF's blocks are \
+decoded to float32. Indices are integers of 8 to 64 bits, or a \
 mask of bool: the places at which it is true, as numpy.flatnonzero has them, for gather_nd as numpy.argwhere.
 
 NumPy has no bfloat16 and no 8-bit floats: their output has NumPy's void types V2 and V1. To get values, view them \

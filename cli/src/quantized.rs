@@ -8,7 +8,7 @@ use wgpu_gather::{
 
 use crate::args::Run;
 use crate::indices::{Indices, by_index_type};
-use wgpu_gather_cli::arrays::{Array, Dtype, Result, Stored, open};
+use wgpu_gather_cli::arrays::{Array, Dtype, MXFP4_APART, Result, Stored, open};
 
 /// A table's encoding, and its scales and zero points, which are still in their files.
 pub struct Table {
@@ -55,6 +55,10 @@ impl Table {
             ("BF16", _) => ScaleKind::Bf16,
             _ => {
                 let (path, found) = (path.display(), &scales.dtype);
+                let of_bytes = found.code() == "u1" || found.encoding() == "F8_E8M0";
+                if of_bytes && is_mxfp4(&params.shape, &scales.shape) {
+                    return Err(format!("{path}: {MXFP4_APART}").into());
+                }
                 return Err(format!(
                     "{path}: scales must be float32, float16 or BF16, found {found}"
                 )
@@ -208,6 +212,16 @@ impl Read {
             }
         }
     }
+}
+
+/// True if 16 bytes of params, which hold 32 values of 4 bits, share each scale.
+fn is_mxfp4(params: &[usize], scales: &[usize]) -> bool {
+    let len = |shape: &[usize]| {
+        shape
+            .iter()
+            .fold(1_usize, |len, &dim| len.saturating_mul(dim))
+    };
+    len(params) == len(scales).saturating_mul(16)
 }
 
 /// The default for `--block-size`, in values. If the shapes fit only another size, an error names it.

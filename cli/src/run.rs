@@ -44,6 +44,16 @@ pub fn run(args: &Run) -> Result<String> {
         None => params.shape.clone(),
     };
     let plan = make_plan(args, args.bad_indices, &shape, &indices.shape)?;
+    let (params, shape, plan) = match params.dtype.is_packed() {
+        true => {
+            check_packed(args, &params.dtype, &plan)?;
+            let params = params.unpacked();
+            let shape = params.shape.clone();
+            let plan = make_plan(args, args.bad_indices, &shape, &indices.shape)?;
+            (params, shape, plan)
+        }
+        false => (params, shape, plan),
+    };
     // Decoded values are float32.
     let dtype = match encoding {
         None => params.dtype.clone(),
@@ -335,6 +345,25 @@ fn once_each(rows: &[Option<usize>]) -> Result<(Vec<usize>, Vec<i64>)> {
     Ok((slices, places))
 }
 
+/// Returns an error if slices of floats smaller than a byte are not whole bytes, or the fill is to be such a float.
+fn check_packed(args: &Run, dtype: &Dtype, plan: &GatherPlan) -> Result<()> {
+    let (slice_len, block_len) = (plan.slice_len(), dtype.block_len);
+    if !slice_len.is_multiple_of(block_len) {
+        return Err(format!(
+            "slices must be whole blocks of {dtype}, of {block_len} values each, found {slice_len}"
+        )
+        .into());
+    }
+    match args.fill {
+        Some(_) => Err(no_fill(dtype).into()),
+        None => Ok(()),
+    }
+}
+
+fn no_fill(dtype: &Dtype) -> String {
+    format!("--fill is for bool, integers, float32 and float64, found {dtype}")
+}
+
 /// A number's bytes as an element of `dtype`.
 fn element_of(number: &str, dtype: &Dtype) -> Result<Vec<u8>> {
     let element = dtype.element()?;
@@ -374,12 +403,7 @@ fn element_of(number: &str, dtype: &Dtype) -> Result<Vec<u8>> {
             .map_err(|_| wrong())?
             .to_le_bytes()
             .to_vec(),
-        _ => {
-            return Err(format!(
-                "--fill is for bool, integers, float32 and float64, found {dtype}"
-            )
-            .into());
-        }
+        _ => return Err(no_fill(dtype).into()),
     };
     if element.is_big_endian {
         little.reverse();
@@ -389,7 +413,7 @@ fn element_of(number: &str, dtype: &Dtype) -> Result<Vec<u8>> {
 
 /// The encoding to decode params by, if they are blocks or `--decode` asks for it.
 fn encoding(args: &Run, dtype: &Dtype) -> Result<Option<Encoding>> {
-    if dtype.block_len == 1 && !args.decode {
+    if (dtype.block_len == 1 || dtype.is_packed()) && !args.decode {
         return Ok(None);
     }
     let little_endian = dtype.little_endian();

@@ -36,7 +36,23 @@ const NAMES: [(&str, &str, usize); 14] = [
     ("<c16", "complex128", 16),
 ];
 
+/// Floats smaller than a byte, which safetensors packs side by side: name, values per block, and bytes per block.
+const PACKED: [(&str, usize, usize); 3] = [("F4", 2, 1), ("F6_E2M3", 4, 3), ("F6_E3M2", 4, 3)];
+
 impl Dtype {
+    /// The floats smaller than a byte that safetensors calls `name`.
+    pub(super) fn packed(name: &str) -> Option<Self> {
+        let mut found = PACKED.into_iter().filter(|(packed, ..)| *packed == name);
+        found
+            .next()
+            .map(|(name, block_len, bytes)| Self::of_format(name, block_len, bytes))
+    }
+
+    /// True for floats smaller than a byte. They are gathered as bytes.
+    pub fn is_packed(&self) -> bool {
+        PACKED.iter().any(|(name, ..)| *name == self.name)
+    }
+
     /// A file format's type that NumPy lacks: blocks that hold `block_len` values in `bytes` bytes, or elements, which
     /// NumPy holds as void types.
     pub fn of_format(name: impl Into<Cow<'static, str>>, block_len: usize, bytes: usize) -> Self {

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 pub use array::{Array, Dtype, Entry};
 pub use names::Result;
 pub use npy_write::write;
-pub use stored::Stored;
+pub use stored::{MXFP4_APART, Stored};
 
 use names::named_by;
 use npy_read::Remaining;

@@ -43,6 +43,14 @@ impl Tensor {
     fn layout(&self, data_bytes: u64) -> Result<(Dtype, u64)> {
         let dtype = dtype(&self.dtype)
             .ok_or_else(|| format!("dtype {} is not supported", shown(&self.dtype)))?;
+        let row_len = self.shape.last().copied().unwrap_or(1);
+        if !row_len.is_multiple_of(dtype.block_len) {
+            let bits = 8 * dtype.bytes / dtype.block_len;
+            return Err(format!(
+                "dtype {dtype} must have rows of whole bytes, found {row_len} values of {bits} bits"
+            )
+            .into());
+        }
         let (start, end) = self.data_offsets;
         let found = match start <= end && end <= data_bytes {
             true => end - start,
@@ -55,9 +63,13 @@ impl Tensor {
         };
         let bytes = match self.shape.contains(&0) {
             true => Some(0),
-            false => (self.shape.iter()).try_fold(dtype.bytes as u64, |bytes, &dim| {
-                bytes.checked_mul(dim as u64)
-            }),
+            false => {
+                let mut dims = self.shape.iter();
+                let values = dims.try_fold(1_u64, |values, &dim| values.checked_mul(dim as u64));
+                values.and_then(|values| {
+                    (values / dtype.block_len as u64).checked_mul(dtype.bytes as u64)
+                })
+            }
         };
         match bytes.ok_or("the size of shape overflows")? {
             bytes if bytes == found => Ok((dtype, bytes)),
@@ -223,8 +235,7 @@ fn dtype(name: &str) -> Option<Dtype> {
         "F8_E8M0" => return Some(Dtype::of_format("F8_E8M0", 1, 1)),
         "F8_E4M3FNUZ" => return Some(Dtype::of_format("F8_E4M3FNUZ", 1, 1)),
         "F8_E5M2FNUZ" => return Some(Dtype::of_format("F8_E5M2FNUZ", 1, 1)),
-        // The remaining types' elements are smaller than a byte.
-        _ => return None,
+        _ => return Dtype::packed(name),
     };
     Dtype::from_code(code)
 }

@@ -15,6 +15,10 @@ const MAX_GAP_BYTES: u64 = 16 << 10;
 /// An uncompressed member up to this size is read whole before its slices, to compare its checksum.
 const MAX_CHECKED_BYTES: u64 = 64 << 20;
 
+/// The error for MXFP4 as safetensors files have it.
+pub const MXFP4_APART: &str = "MXFP4 with blocks and scales in two tensors, as in gpt-oss, is not decoded: \
+     gather the bytes of each tensor in a run of its own";
+
 /// An array whose data is still in its file, or was read with its header from a pipe or a compressed member.
 pub struct Stored {
     source: PathBuf,
@@ -111,6 +115,10 @@ impl Stored {
             let bytes = last.and_then(|last| last.checked_mul(found.bytes));
             let Some(bytes) = bytes.filter(|bytes| bytes.is_multiple_of(dtype.bytes)) else {
                 let (shape, size) = (&self.shape, dtype.bytes);
+                // gpt-oss has the 32 values of a block in 16 bytes, and its scale in another tensor.
+                if dtype.encoding() == "MXFP4" && bytes.is_some_and(|bytes| bytes % 16 == 0) {
+                    return Err(self.error(MXFP4_APART.to_owned()));
+                }
                 return Err(self.error(format!(
                     "{found} of shape {shape:?} is not read as {dtype}: rows must be whole multiples of {size} bytes"
                 )));
@@ -121,6 +129,16 @@ impl Stored {
         }
         self.dtype = dtype;
         Ok(self)
+    }
+
+    /// Views floats smaller than a byte as the bytes that hold them. Rows are whole bytes.
+    #[must_use]
+    pub fn unpacked(mut self) -> Self {
+        if let Some(last) = self.shape.last_mut() {
+            *last = *last / self.dtype.block_len * self.dtype.bytes;
+        }
+        self.dtype = Dtype::from_code("u1").expect("a dtype of NumPy");
+        self
     }
 
     /// With `true`, [`read_slices`](Self::read_slices) compares the checksum of an archive's member of any size.

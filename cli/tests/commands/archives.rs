@@ -231,7 +231,18 @@ pub fn hostile_safetensors_are_refused() {
             "two tensors have the name \"t\"",
         ),
         (one("U7", "[3]", 0, 3, &[0; 3]), "dtype U7 is not supported"),
-        (one("F4", "[6]", 0, 3, &[0; 3]), "dtype F4 is not supported"),
+        (
+            one("F4", "[2,3]", 0, 3, &[0; 3]),
+            "dtype F4 must have rows of whole bytes, found 3 values of 4 bits",
+        ),
+        (
+            one("F6_E2M3", "[2,6]", 0, 9, &[0; 9]),
+            "dtype F6_E2M3 must have rows of whole bytes, found 6 values of 6 bits",
+        ),
+        (
+            one("F4", "[2,4]", 0, 3, &[0; 3]),
+            "F4 data of shape [2, 4] must have 4 bytes, found 3",
+        ),
         (safetensors("{}", &[]), "no tensor \"t\", it has none"),
         (
             safetensors(&tensor("U8", "[1]", 0, 1).replace("\"t\"", "\"u\""), &[0]),

@@ -10,6 +10,7 @@ mod gguf;
 mod info;
 mod json;
 mod kinds;
+mod packed;
 mod quantized;
 mod rows;
 mod selected;
@@ -78,6 +79,8 @@ fn main() -> ExitCode {
         trial_of(damaged::large_members_are_checked_if_asked),
         trial_of(kinds::other_kinds_are_named),
         trial_of(kinds::folders_are_no_files),
+        trial_of(packed::small_floats_are_gathered_as_bytes),
+        trial_of(packed::mxfp4_in_two_tensors_is_refused),
         trial_of(files::archives_of_all_sorts_are_read),
         trial_of(files::models_with_unknown_types_are_read),
         trial_of(files::tensors_beside_unknown_types_are_read),
