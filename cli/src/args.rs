@@ -43,6 +43,9 @@ Example:
   wgpu-gather info model.safetensors
   lists all tensors; model.safetensors:wte.weight is one of them.
 
+  wgpu-gather info model.safetensors.index.json
+  lists the tensors of a model in several files, as any of these does.
+
 Exit status: 0 done, 1 the file cannot be read, 2 wrong usage.")]
     Info(Info),
     /// Lists the GPUs, and how large a table each takes
@@ -128,8 +131,9 @@ Operations:
                    torch.gather is this one, and not gather
 
 Files: PARAMS and INDICES are each a .npy file, FILE:NAME for a member of a .npz file or a tensor of a .safetensors or .gguf \
-file, or - or a pipe (a .npy file). A file's first bytes tell its format. Any part of a .gguf model in several files stands for \
-all of them. Of a table only the rows that are gathered are read, unless these are more than a quarter of it.
+file, or - or a pipe (a .npy file). A file's first bytes tell its format. Any part of a .gguf or .safetensors model in several \
+files stands for all of them, and so does NAME.safetensors.index.json beside the parts of a .safetensors model. Of a table only \
+the rows that are gathered are read, unless these are more than a quarter of it.
 
 Dtypes: params may have any dtype of a fixed size, in either byte order, and of several fields. Their bytes are gathered as they \
 are, and the output has the same dtype. Floats of 4 and 6 bits come out as the uint8 bytes that hold them. GGUF's blocks are \
@@ -161,7 +165,8 @@ Exit status: 0 done, 1 no result (and no output file), 2 wrong usage.";
 /// The files to describe.
 #[derive(clap::Args)]
 pub struct Info {
-    /// A .npy, .npz, .safetensors or .gguf file; with :NAME after a file of several arrays only its member or tensor NAME
+    /// A .npy, .npz, .safetensors or .gguf file, or the index of .safetensors files; with :NAME after a file of several
+    /// arrays only its member or tensor NAME
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     #[command(flatten)]
@@ -485,12 +490,13 @@ impl Run {
             );
             refuse(ErrorKind::ArgumentConflict, &error);
         }
-        for (name, path) in self.inputs() {
+        let output = self.output.as_ref().filter(|_| !self.output_is_stdout());
+        let inputs = output.into_iter().flat_map(|_| self.inputs());
+        for (name, path) in inputs {
             let files = match is_stdin(path) {
                 true => vec![PathBuf::from("/dev/stdin")],
                 false => files_of(path),
             };
-            let output = self.output.as_ref().filter(|_| !self.output_is_stdout());
             if output.is_some_and(|output| files.iter().any(|file| is_same_file(output, file))) {
                 let error = format!("--output is the file of {name}, {}", path.display());
                 refuse(ErrorKind::ArgumentConflict, &error);

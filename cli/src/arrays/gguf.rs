@@ -9,6 +9,7 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::array::{Array, Dtype, Entry, Place};
+use super::index::{MAX_PARTS, part_name};
 use super::names::{Result, not_found, shown};
 use super::npy_header::MAX_RANK;
 use super::npy_read::{Remaining, open};
@@ -297,9 +298,6 @@ impl<R: Read + Seek> Gguf<R> {
     }
 }
 
-/// Most files in a split model: their names number them with five digits.
-const MAX_PARTS: u64 = 99_999;
-
 /// The paths to all parts of a model, if `path` is named like its part `number`, counted from 0.
 fn part_paths(path: &Path, number: u64, count: u64) -> Option<impl Iterator<Item = PathBuf>> {
     let named = move |part: u64| format!("-{:05}-of-{count:05}.gguf", part + 1);
@@ -315,9 +313,7 @@ fn part_paths(path: &Path, number: u64, count: u64) -> Option<impl Iterator<Item
 /// The paths to all parts of a model, derived from one part's name; none if `path` is not named like a part.
 pub(super) fn parts_beside(path: &Path) -> Vec<PathBuf> {
     let numbers = || {
-        let name = path.file_name()?.to_str()?.strip_suffix(".gguf")?;
-        let (rest, count) = name.rsplit_once("-of-")?;
-        let (_, number) = rest.rsplit_once('-')?;
+        let (_, number, count) = part_name(path, ".gguf")?;
         let number = number.parse::<u64>().ok()?.checked_sub(1)?;
         part_paths(path, number, count.parse().ok()?)
     };

@@ -1,10 +1,11 @@
-//! Arrays from files: .npy, a member in a .npz archive, a tensor in a .safetensors or .gguf file. A file's first
-//! bytes tell its format, not its name. Every file may be hostile: sizes in its header are checked against the file's length
+//! Arrays from files: .npy, a member in a .npz archive, a tensor in a .safetensors or .gguf file, or in a model of
+//! several such files. A file's first bytes tell its format, not its name. Every file may be hostile: sizes in its header are checked against the file's length
 //! before memory is allocated.
 
 mod array;
 pub mod descr;
 pub mod gguf;
+mod index;
 mod kinds;
 pub mod names;
 pub mod npy_header;
@@ -24,10 +25,10 @@ pub use names::Result;
 pub use npy_write::write;
 pub use stored::{MXFP4_APART, Stored};
 
+use index::Model;
 use names::named_by;
 use npy_read::Remaining;
 use npz::Npz;
-use safetensors::Safetensors;
 
 /// Reads the array that `source` names: `FILE`, `FILE:NAME` if the file holds several, or `-`, a .npy file from standard input.
 /// An error begins with `source`.
@@ -49,10 +50,11 @@ fn file_of(source: &Path) -> &Path {
     split(source).0
 }
 
-/// The files that a source reads: its file and, if it is part of a split model, the other parts.
+/// The files that a source reads: its file and, of a model in several files, the other parts and the index.
 pub fn files_of(source: &Path) -> Vec<PathBuf> {
     let file = file_of(source);
     let mut files = gguf::parts_beside(file);
+    files.extend(index::files_beside(file));
     files.push(file.to_owned());
     files
 }
@@ -91,7 +93,7 @@ fn start(path: &Path, bytes: usize) -> Option<&Path> {
 enum Format {
     Npy(File, u64),
     Npz(Npz<BufReader<File>>, File),
-    Safetensors(Safetensors<File>),
+    Safetensors(Model),
     Gguf(gguf::Parts),
 }
 
@@ -121,9 +123,12 @@ impl<'a> Source<'a> {
             first if first.starts_with(&gguf::MAGIC) => {
                 Format::Gguf(gguf::Parts::open(path, file, bytes)?)
             }
+            first if index::is_index(first) => {
+                Format::Safetensors(Model::of_index(path, file, bytes)?)
+            }
             // The header's length comes first.
             first if first.get(8) == Some(&b'{') => {
-                Format::Safetensors(Safetensors::open(file, bytes)?)
+                Format::Safetensors(Model::of_file(path, file, bytes, name.as_deref())?)
             }
             first => return Err(kinds::error_of(first).into()),
         };
@@ -158,10 +163,7 @@ impl<'a> Source<'a> {
                 (file, place)
             }
             Format::Npz(npz, file) => return Stored::in_member(self.source, npz, file, name),
-            Format::Safetensors(file) => {
-                let place = file.place(name)?;
-                (file.into_file(), place)
-            }
+            Format::Safetensors(model) => model.place(name)?,
             Format::Gguf(parts) => parts.place(name)?,
         };
         Ok(Stored::in_file(self.source, file, place))

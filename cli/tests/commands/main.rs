@@ -11,6 +11,7 @@ mod info;
 mod json;
 mod kinds;
 mod packed;
+mod parts;
 mod quantized;
 mod rows;
 mod selected;
@@ -71,6 +72,13 @@ fn main() -> ExitCode {
         cpu("gguf_info_lists_tensors", gguf::info_lists_tensors),
         cpu("cut_gguf_files_are_refused", gguf::cut_files_are_refused),
         trial_of(gguf::hostile_gguf_is_refused),
+        trial_of(parts::any_part_stands_for_all),
+        trial_of(parts::a_part_is_enough_for_its_own_tensors),
+        trial_of(parts::wrong_indexes_are_refused),
+        trial_of(parts::wrong_parts_are_named),
+        trial_of(parts::no_output_overwrites_a_part_or_an_index),
+        trial_of(parts::many_tensors_are_found_soon),
+        trial_of(parts::damaged_parts_give_an_error_or_the_right_rows),
         trial_of(faults::an_operation_needs_run),
         trial_of(faults::json_says_what_run_did),
         trial_of(faults::bad_indices_name_their_file),
