@@ -189,24 +189,8 @@ impl<R: Read + Seek> Gguf<R> {
             data_start,
             split,
         };
-        header.check_names()?;
+        check_names(std::slice::from_ref(&header))?;
         Ok(header)
-    }
-
-    /// Returns an error if two tensors share a name.
-    fn check_names(&self) -> Result<()> {
-        let mut starts = Vec::new();
-        starts.try_reserve_exact(self.starts.len())?;
-        starts.extend(&self.starts);
-        let name = |&start: &usize| self.name_at(start);
-        starts.sort_unstable_by_key(name);
-        match starts.windows(2).find(|two| name(&two[0]) == name(&two[1])) {
-            Some(two) => {
-                let name = String::from_utf8_lossy(self.name_at(two[0]));
-                Err(format!("two tensors have the name \"{}\"", shown(&name)).into())
-            }
-            None => Ok(()),
-        }
     }
 
     /// The name that begins a description.
@@ -298,6 +282,23 @@ impl<R: Read + Seek> Gguf<R> {
     }
 }
 
+/// Returns an error if two tensors, in one part or in two, share a name.
+fn check_names<R: Read + Seek>(parts: &[Gguf<R>]) -> Result<()> {
+    let mut names = Vec::new();
+    names.try_reserve_exact(parts.iter().map(|part| part.starts.len()).sum())?;
+    for part in parts {
+        names.extend(part.starts.iter().map(|&start| part.name_at(start)));
+    }
+    names.sort_unstable();
+    match names.windows(2).find(|two| two[0] == two[1]) {
+        Some(two) => {
+            let name = String::from_utf8_lossy(two[0]);
+            Err(format!("two tensors have the name \"{}\"", shown(&name)).into())
+        }
+        None => Ok(()),
+    }
+}
+
 /// The paths to all parts of a model, if `path` is named like its part `number`, counted from 0.
 fn part_paths(path: &Path, number: u64, count: u64) -> Option<impl Iterator<Item = PathBuf>> {
     let named = move |part: u64| format!("-{:05}-of-{count:05}.gguf", part + 1);
@@ -356,6 +357,7 @@ impl Parts {
             };
             parts.push(header);
         }
+        check_names(&parts)?;
         Ok(Self(parts))
     }
 

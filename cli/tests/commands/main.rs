@@ -72,6 +72,7 @@ fn main() -> ExitCode {
         cpu("gguf_info_lists_tensors", gguf::info_lists_tensors),
         cpu("cut_gguf_files_are_refused", gguf::cut_files_are_refused),
         trial_of(gguf::hostile_gguf_is_refused),
+        trial_of(gguf::parts_that_share_a_name_are_refused),
         trial_of(parts::any_part_stands_for_all),
         trial_of(parts::a_part_is_enough_for_its_own_tensors),
         trial_of(parts::wrong_indexes_are_refused),
