@@ -152,29 +152,20 @@ impl<'a, I: Index> IndexRows<'a, I> {
         });
     }
 
-    /// As [`locate_by`](Self::locate_by), for unsigned indices whose positions are rows of their block. Blocks may be short.
+    /// As [`locate_by`](Self::locate_by), for unsigned indices whose positions are rows of their block.
     fn locate_slices(&self, output_row: u64, rows: &mut [u64], dim: u64) {
-        let dims = self.plan.dims();
-        let (block, mut n) = dims.block_of(output_row);
-        let (batch, mut outer) = dims.batch_of(block);
-        let mut index_row = address(batch * dims.batch_index_rows + n);
-        let mut block_row = block * dims.held_rows;
-        for row in rows {
-            let position = self.indices[index_row].position(0);
-            *row = if position < dim {
-                block_row + position
-            } else {
-                BAD_ROW
-            };
-            (n, index_row) = (n + 1, index_row + 1);
-            if n == dims.index_count {
-                (n, outer, block_row) = (0, outer + 1, block_row + dims.held_rows);
-                match outer == dims.outer_size {
-                    true => outer = 0,
-                    false => index_row -= address(dims.index_count),
-                }
+        self.for_each_stretch(output_row, rows, |cursor, rows| {
+            let (block_row, first) = (cursor.block_row, address(cursor.index_row()));
+            let indices = &self.indices[first..][..rows.len()];
+            for (row, index) in rows.iter_mut().zip(indices) {
+                let position = index.position(0);
+                *row = if position < dim {
+                    block_row + position
+                } else {
+                    BAD_ROW
+                };
             }
-        }
+        });
     }
 
     #[inline(always)]

@@ -149,6 +149,44 @@ fn sums_have_equal_bits_on_any_number_of_threads() {
     }
 }
 
+/// Rows of a target above 8 MiB wait for their prefetch, among them some of a row that is then found to be often.
+#[test]
+#[cfg_attr(miri, ignore = "the target has 10 MB")]
+fn rows_that_wait_are_summed_in_order() {
+    let mut random = Random(521_288_629);
+    let (rows, index_count) = (600_000, 4000);
+    let indices: Vec<i32> = (0..BATCHES * index_count)
+        .map(|_| match random.below(3) {
+            0 => i32::try_from(random.below(rows)).expect("few rows"),
+            _ => 5,
+        })
+        .collect();
+    // Beside a huge number the others would not count.
+    let mut floats = |len: usize| -> Vec<f32> {
+        let small = |_| f32::from(u16::try_from(random.below(9999)).expect("16 bits")) / 7.0;
+        (0..len).map(small).collect()
+    };
+    let (updates, old) = (
+        floats(BATCHES * OUTER * index_count),
+        floats(BATCHES * OUTER * rows),
+    );
+    let mut expected = old.clone();
+    sums(rows, 1, &indices, &updates, &mut expected);
+    for threads in [1, 2] {
+        let mut target = old.clone();
+        scatter(
+            With::from(&plan(rows, 1, index_count)),
+            i32::values(&indices),
+            &updates,
+            (&mut target[..], 1),
+            &Reduced(Reduce::Add),
+            Some(threads),
+        )
+        .expect("good rows");
+        assert!(bits(&target) == bits(&expected), "{threads} threads");
+    }
+}
+
 #[test]
 fn the_last_assign_is_kept_on_any_number_of_threads() {
     let mut random = Random(362_436_069);

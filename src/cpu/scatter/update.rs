@@ -28,10 +28,39 @@ pub(super) trait Update<T>: Sync {
     fn update(&self, step: Step<'_, T>);
 
     /// Adds slices to another, in order; called for float sums only.
-    fn add<'u>(&self, _to: &mut [T], _updates: impl Iterator<Item = &'u [T]>)
-    where
-        T: 'u,
-    {
+    fn add(&self, _to: &mut [T], _updates: UpdatesOfRow<'_, T>) {}
+}
+
+/// Neighbouring slices of updates that one row meets. The first begins `updates`.
+#[derive(Clone, Copy)]
+pub(super) struct UpdatesOfRow<'a, T> {
+    pub(super) updates: &'a [T],
+    pub(super) stride: usize,
+    pub(super) count: usize,
+}
+
+impl<'a, T> UpdatesOfRow<'a, T> {
+    pub(super) fn one(updates: &'a [T]) -> Self {
+        Self {
+            updates,
+            stride: 0,
+            count: 1,
+        }
+    }
+
+    /// Takes the first `count` away, and returns them.
+    #[inline]
+    pub(super) fn take(&mut self, count: usize) -> Self {
+        let first = Self { count, ..*self };
+        self.count -= count;
+        // Nothing may follow the last slice.
+        let start = if self.count > 0 {
+            count * self.stride
+        } else {
+            0
+        };
+        self.updates = &self.updates[start..];
+        first
     }
 }
 
@@ -43,7 +72,7 @@ pub(super) struct Slices {
     pub(super) prefetch: Prefetch,
 }
 
-impl<T> Step<'_, T> {
+impl<'a, T> Step<'a, T> {
     /// Calls `update` with each target slice and its slice of updates. `len` repeats their length: if it is a constant, a
     /// prefetch is one or two moves.
     #[inline(always)]
@@ -54,17 +83,18 @@ impl<T> Step<'_, T> {
             prefetch,
             ..
         } = self.slices;
-        // None for a bad row, a row that is not held, and another thread's row.
-        let row_count = self.part.end - self.part.start;
-        let held =
-            |row: u64| Some(row.wrapping_sub(self.part.start)).filter(|&row| row < row_count);
+        let (first_row, row_count) = (self.part.start, self.part.end - self.part.start);
+        let start_of = |row: u64| address(row).wrapping_mul(target_stride);
+        let later = self.later();
         for (k, &row) in self.rows[..self.count].iter().enumerate() {
-            if let Some(&later) = self.later(k) {
-                let start = address(held(later).unwrap_or(0)).wrapping_mul(target_stride);
+            if let Some(later) = later.get(k) {
+                let start = start_of(later.wrapping_sub(first_row));
                 prefetch.slice(self.target, start, len);
             }
-            if let Some(row) = held(row) {
-                let target = &mut self.target[address(row) * target_stride..][..len];
+            let row = row.wrapping_sub(first_row);
+            // A bad row and one that is not held are larger than all.
+            if row < row_count {
+                let target = &mut self.target[start_of(row)..][..len];
                 update(target, &self.updates[k * updates_stride..][..len]);
             }
         }
@@ -74,23 +104,31 @@ impl<T> Step<'_, T> {
     #[inline(always)]
     fn each_value<E: Copy>(&self, target: &mut [E], updates: &[E], update: impl Fn(E, E) -> E) {
         let place = |row: u64| address(row.wrapping_sub(self.part.start));
-        let rows = self.rows[..self.count].iter();
-        for (k, (&row, &from)) in rows.zip(updates).enumerate() {
-            if let Some(&later) = self.later(k) {
-                self.slices.prefetch.slice(target, place(later), 1);
-            }
+        let update_row = |target: &mut [E], row: u64, from: E| {
             if let Some(to) = target.get_mut(place(row)) {
                 *to = update(*to, from);
             }
+        };
+        let (rows, later) = (&self.rows[..self.count], self.later());
+        let (first, rest) = rows.split_at(later.len());
+        let (of_first, of_rest) = updates.split_at(later.len());
+        for ((&row, &from), &later) in first.iter().zip(of_first).zip(later) {
+            self.slices.prefetch.slice(target, place(later), 1);
+            update_row(target, row, from);
+        }
+        for (&row, &from) in rest.iter().zip(of_rest) {
+            update_row(target, row, from);
         }
     }
 
-    /// The row to prefetch before row `k` is updated.
-    #[inline(always)]
-    fn later(&self, k: usize) -> Option<&u64> {
+    /// The rows to prefetch before the first rows are updated, one for each.
+    fn later(&self) -> &'a [u64] {
         match self.slices.prefetch.rows_ahead() {
-            0 => None,
-            ahead => self.rows.get(k + ahead),
+            0 => &[],
+            ahead => {
+                let later = self.rows.get(ahead..).unwrap_or_default();
+                &later[..later.len().min(self.count)]
+            }
         }
     }
 
@@ -148,15 +186,16 @@ impl<T: Number> Update<T> for Reduced {
         }
     }
 
-    fn add<'u>(&self, to: &mut [T], updates: impl Iterator<Item = &'u [T]>) {
-        // A single number stays in a register. A NaN stays a NaN, so it is replaced once, at the end.
+    #[inline]
+    fn add(&self, to: &mut [T], of: UpdatesOfRow<'_, T>) {
+        let slices = (0..of.count).map(|k| &of.updates[k * of.stride..]);
         match to {
+            // A single number stays in a register. A NaN stays a NaN, so it is replaced once, at the end.
             [to] => {
-                *to = updates
-                    .fold(*to, |sum, update| sum.plus(update[0]))
-                    .of_one_nan()
+                let sum = slices.fold(*to, |sum, slice| sum.plus(slice[0]));
+                *to = sum.of_one_nan();
             }
-            to => updates.for_each(|update| reduce_slice(to, update, T::plus)),
+            to => slices.for_each(|slice| reduce_slice(to, &slice[..to.len()], T::plus)),
         }
     }
 }
@@ -168,7 +207,12 @@ impl<T: Number> Step<'_, T> {
             1 if self.is_dense() => {
                 let target = std::mem::take(&mut self.target);
                 self.each_value(target, self.updates, |to, from| {
-                    reduce(to, from).of_one_nan()
+                    let reduced = reduce(to, from);
+                    // A branch is sooner done than a choice: a NaN is rare.
+                    match reduced.is_a_nan() {
+                        true => cold(reduced),
+                        false => reduced,
+                    }
                 });
             }
             len => self.each(len, |to, from| reduce_slice(to, from, &reduce)),
@@ -176,18 +220,49 @@ impl<T: Number> Step<'_, T> {
     }
 }
 
-/// Reduces each element of a slice with its update. One check after the loop finds whether a NaN came out, so that the loop
-/// stays short.
+#[cold]
+fn cold<T: Number>(nan: T) -> T {
+    nan.of_one_nan()
+}
+
+/// Reduces each element of a slice with its update.
 #[inline(always)]
 fn reduce_slice<T: Number>(elements: &mut [T], updates: &[T], reduce: impl Fn(T, T) -> T) {
-    let mut nans = 0;
-    for (element, &update) in elements.iter_mut().zip(updates) {
-        *element = reduce(*element, update);
-        nans |= u32::from(element.is_a_nan());
+    if T::IS_FLOAT {
+        let done = reduce_chunks::<16, T>(elements, updates, &reduce);
+        let (elements, updates) = (&mut elements[done..], &updates[done..]);
+        let done = reduce_chunks::<4, T>(elements, updates, &reduce);
+        for (element, &update) in elements[done..].iter_mut().zip(&updates[done..]) {
+            *element = reduce(*element, update).of_one_nan();
+        }
+    } else {
+        for (element, &update) in elements.iter_mut().zip(updates) {
+            *element = reduce(*element, update);
+        }
     }
-    if nans > 0 {
-        elements
-            .iter_mut()
-            .for_each(|element| *element = element.of_one_nan());
+}
+
+/// Reduces floats `N` at a time, which one check finds to hold a NaN or none. Returns how many it reduced.
+#[inline(always)]
+fn reduce_chunks<const N: usize, T: Number>(
+    elements: &mut [T],
+    updates: &[T],
+    reduce: impl Fn(T, T) -> T,
+) -> usize {
+    let (chunks, rest) = elements.as_chunks_mut::<N>();
+    for (chunk, updates) in chunks.iter_mut().zip(updates.as_chunks::<N>().0) {
+        let (mut reduced, mut nans) = (*chunk, 0);
+        for (value, &update) in reduced.iter_mut().zip(updates) {
+            *value = reduce(*value, update);
+        }
+        // One comparison of two vectors finds a NaN in either.
+        for k in 0..N / 2 {
+            nans |= u32::from(reduced[k].is_a_nan() | reduced[k + N / 2].is_a_nan());
+        }
+        *chunk = reduced;
+        if nans > 0 {
+            *chunk = reduced.map(T::of_one_nan);
+        }
     }
+    updates.len() - rest.len()
 }
