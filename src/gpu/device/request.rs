@@ -19,8 +19,12 @@ use crate::reduce::{Number, Reduce};
 /// [`scatter`](crate::Executor::scatter) return it. `T` is the element type, and `O` the output. `F` tells gathers from scatters:
 /// a gather has the type of a fill, `T`, or `[u8]` if you know the type only at run time; a scatter has [`Reduce`].
 ///
-/// The first poll, or `wait`, checks the request and submits it. The future completes when the GPU is done. If you drop it, you
-/// drop the output. The future is `Send`, except on wasm.
+/// The first poll, or `wait`, checks the request and submits it. The future completes when the GPU is done. The future is `Send`,
+/// except on wasm.
+///
+/// **From the first poll on, the call happens, even if you drop the future.** You lose an output to the host, or a new tensor. But a
+/// scatter, [`into_tensor`](Request::into_tensor) and [`mask`](Request::mask) still write your tensors. So after a timeout, do not
+/// repeat a scatter that reduces: poll the same future again, or scatter into a copy of the target that you throw away.
 ///
 /// A future spins for 0.2 ms; after that, one background thread for each executor polls the device for all waiting futures. The
 /// thread ends with the last clone of the executor and its last tensor. Your callbacks, for instance of `map_async`, may

@@ -5,6 +5,7 @@ use std::task::Poll;
 use std::thread;
 
 use libtest_mimic::Trial;
+use wgpu_gather::{BadIndices, Executor, Gather, Reduce};
 
 use crate::at_call::before_call;
 use crate::support::{App, Machine, Work, on_both, on_gpu, poll_once};
@@ -17,6 +18,10 @@ pub fn trials() -> Vec<Trial> {
     trials.push(on_gpu(
         "a future that is dropped half-way gives all its memory back",
         dropped_half_way,
+    ));
+    trials.push(on_gpu(
+        "a request writes if it is polled and dropped",
+        polled_and_dropped,
     ));
     trials.extend(on_both(
         "a future may be finished on another thread",
@@ -74,6 +79,37 @@ fn dropped_half_way(machine: &Machine) {
         assert!(is_all, "{pending} futures dropped half-way: {after:?}");
     }
     assert_eq!(app.gather(&works[0]), Ok(machine.answer(&works[0])));
+    app.assert_handlers_are_the_apps();
+}
+
+/// Tensors are written from the first poll on, whether or not the future is polled again.
+fn polled_and_dropped(machine: &Machine) {
+    let app = machine.app();
+    let gather = Gather::new().bad_indices(BadIndices::Error);
+    for executor in [&*app.gpu, &Executor::cpu()] {
+        let updates = executor.upload(&[1.0, 2.0, 4.0], &[3]).unwrap();
+        let mut sums = executor.zeros::<f32>(&[4]).unwrap();
+        let mut rows = executor.zeros::<f32>(&[2]).unwrap();
+        let mut mask = executor.zeros::<bool>(&[2]).unwrap();
+        for polls in [0_u8, 1, 1] {
+            let before = sums.download_blocking().unwrap();
+            let scatter = executor.scatter(gather, &updates, &[2, 0, 2], &mut sums);
+            let mut scatter = scatter.reduce(Reduce::Add).into_future();
+            if polls > 0 {
+                let _ = poll_once(scatter.as_mut());
+            }
+            drop(scatter);
+            let polls = f32::from(polls);
+            let added = [2.0, 0.0, 5.0, 0.0].map(|sum: f32| sum * polls);
+            let expected: Vec<f32> = before.iter().zip(added).map(|(a, b)| a + b).collect();
+            assert_eq!(sums.download_blocking().unwrap(), expected);
+        }
+        let clamp = Gather::new().bad_indices(BadIndices::Clamp);
+        let request = executor.gather(clamp, &updates, &[9, 1]).mask(&mut mask);
+        let _ = poll_once(request.into_tensor(&mut rows).into_future().as_mut());
+        assert_eq!(rows.download_blocking().unwrap(), [4.0, 2.0]);
+        assert_eq!(mask.download_blocking().unwrap(), [true, false]);
+    }
     app.assert_handlers_are_the_apps();
 }
 
