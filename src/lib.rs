@@ -1,8 +1,8 @@
 //! Picks rows out of a table by their numbers, on any GPU that [wgpu](https://docs.rs/wgpu/30) reaches and on the CPU.
 //!
 //! It implements `tf.gather`, `tf.gather_nd` and `paddle.gather_nd`, including batch dimensions and negative axes, for 8- to
-//! 64-bit indices and any element type. CPU and GPU give bit-identical results; only the default for out-of-range indices
-//! differs.
+//! 64-bit indices and any element type. CPU and GPU give bit-identical results, except for rare values of encoded tables, which
+//! [`Encoding`] lists. Only the default for out-of-range indices differs.
 //!
 //! Start here: [`Gather`], [`GatherPlan`],
 #![cfg_attr(

@@ -12,8 +12,8 @@ use crate::plan::{GatherPlan, With};
 use crate::reduce::{Number, Reduce};
 
 impl GatherPlan {
-    /// As [`gather`](Self::gather), but from ndarray's arrays, which must have the plan's shapes. Needs the feature
-    /// `ndarray`.
+    /// As [`gather`](Self::gather), but from ndarray's arrays, which must have the plan's shapes. If the plan is a shard or has a
+    /// params stride, only the length of params is compared. Needs the feature `ndarray`.
     ///
     /// Pass `&` and any array or view. An array in standard layout (row-major, without gaps) is read in place. Any
     /// other array (transposed, reversed, sliced or broadcast) is first copied whole, in each call. The output is in
@@ -48,8 +48,8 @@ impl GatherPlan {
         self.fill(T::default()).gather_array(params, indices)
     }
 
-    /// As [`scatter`](Self::scatter), but with ndarray's arrays, which must have the plan's shapes. Needs the feature
-    /// `ndarray`.
+    /// As [`scatter`](Self::scatter), but with ndarray's arrays, which must have the plan's shapes. If the plan is a shard or has a
+    /// params stride, only the length of the target is compared. Needs the feature `ndarray`.
     ///
     /// Updates and indices may have any layout, as in [`gather_array`](Self::gather_array). The target is written in place, so it must
     /// be in standard layout (row-major, without gaps).
@@ -128,7 +128,7 @@ impl<T: Copy + Default + Send + Sync> With<'_, T> {
         params: &ArrayRef<T, impl Dimension>,
         indices: &ArrayRef<I, impl Dimension>,
     ) -> Result<ArrayD<T>, RunError> {
-        check_shape(Operand::Params, &self.plan.params_shape, params.shape())?;
+        check_table(Operand::Params, self.plan, params.shape())?;
         check_shape(Operand::Indices, &self.plan.indices_shape, indices.shape())?;
         let params = standard_layout(Operand::Params, params)?;
         let indices = standard_layout(Operand::Indices, indices)?;
@@ -200,7 +200,7 @@ impl With<'_, Reduce> {
             check_shape(Operand::Updates, shape, updates.shape())?;
         }
         check_shape(Operand::Indices, &plan.indices_shape, indices.shape())?;
-        check_shape(Operand::Target, &plan.params_shape, target.shape())?;
+        check_table(Operand::Target, plan, target.shape())?;
         if !target.is_standard_layout() {
             return Err(RunError::TargetLayout {
                 shape: target.shape().to_vec(),
@@ -214,6 +214,14 @@ impl With<'_, Reduce> {
             &indices,
             target.as_slice_mut().expect("standard layout"),
         )
+    }
+}
+
+/// Checks the shape of params or a target, unless it is a shard or has gaps between rows: then only its length is checked.
+fn check_table(operand: Operand, plan: &GatherPlan, found: &[usize]) -> Result<(), RunError> {
+    match plan.dims().params_are_whole() {
+        true => check_shape(operand, &plan.params_shape, found),
+        false => Ok(()),
     }
 }
 

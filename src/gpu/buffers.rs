@@ -227,8 +227,9 @@ impl<'a, O> Buffers<'a, O> {
         self
     }
 
-    /// Takes only the first n index rows; if there are batches, the first n of each. `index_count` holds n as one `u32`. The
-    /// GPU reads it when the commands run, so an earlier pass or `queue.write_buffer` may write it. If n is larger than the plan's number of index
+    /// Takes only the first n index rows; if there are batches, the first n of each. The batches of a
+    /// [`GatherElements`](crate::GatherElements) are the leading dims before the axis, up to the first that differs in params and
+    /// indices. `index_count` holds n as one `u32`. The GPU reads it when the commands run, so an earlier pass or `queue.write_buffer` may write it. If n is larger than the plan's number of index
     /// rows, all are taken.
     ///
     /// A gather's output rows from n on keep their values, a scatter's updates from n on change nothing, and their indices are not read. A [`GatherElements`](crate::GatherElements) that

@@ -124,7 +124,7 @@ impl GatherDims {
     }
 
     /// True if params has the plan's shape: it is no shard, and has no gaps between its rows.
-    #[cfg(feature = "gpu")]
+    #[cfg(any(feature = "gpu", feature = "ndarray"))]
     pub(crate) fn params_are_whole(&self) -> bool {
         self.held_rows == self.row_count && self.params_stride == self.slice_len
     }

@@ -77,7 +77,7 @@ impl GatherPlan {
     /// A stride counts elements, as shapes do: if a vertex has 32 bytes, the stride is 8 for `f32`. If records
     /// are not whole elements long, gather `u8` elements: the stride then counts bytes.
     ///
-    /// `gather_array` refuses a plan with a params stride: an ndarray array has its own layout.
+    /// An array for `gather_array`, or a tensor, may then have any shape with that many elements, in row-major order.
     ///
     /// # Errors
     ///

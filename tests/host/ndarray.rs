@@ -354,6 +354,33 @@ fn arrays_in_every_layout_are_scattered() {
 }
 
 #[test]
+fn arrays_of_shards_and_with_gaps_have_any_shape() {
+    let plan = Gather::new().plan(&[4, 3], &[2]).unwrap();
+    let shard = plan.shard(2..4).unwrap();
+    let mut rows = array![[7, 8, 9], [10, 11, 12]];
+    let found = shard.gather_array(&rows, &array![3, 0]).unwrap();
+    assert_eq!(found, array![[10, 11, 12], [0, 0, 0]].into_dyn());
+    let updates = array![[1, 2, 3], [4, 5, 6]];
+    shard
+        .scatter_array(&updates, &array![3, 0], &mut rows)
+        .unwrap();
+    assert_eq!(rows, array![[7, 8, 9], [1, 2, 3]]);
+    let gaps = Gather::new().plan(&[2, 3], &[1]).unwrap();
+    let gaps = gaps.with_params_stride(4).unwrap();
+    let mut wide = array![[1, 2, 3, 0], [4, 5, 6, 0]];
+    let found = gaps.gather_array(&wide, &array![1]).unwrap();
+    assert_eq!(found, array![[4, 5, 6]].into_dyn());
+    let updates = array![[7, 8, 9]];
+    gaps.scatter_array(&updates, &array![0], &mut wide).unwrap();
+    assert_eq!(wide, array![[7, 8, 9, 0], [4, 5, 6, 0]]);
+    let error = gaps.gather_array(&rows, &array![1]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "params must have 7 to 8 elements, found 6"
+    );
+}
+
+#[test]
 fn arrays_of_another_shape_are_not_scattered() {
     let plan = Gather::new().plan(&[3, 2], &[2]).unwrap();
     let mut target = Array2::<i32>::zeros((3, 2));

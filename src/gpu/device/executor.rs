@@ -21,7 +21,10 @@ use crate::reduce::Reduce;
 /// Gathers and scatters on a GPU or on the CPU, and owns the tensors there.
 ///
 /// CPU and GPU give the same output, except for one default: an out-of-range index gives zeros on a GPU and an error on the CPU, as in
-/// TensorFlow. With any policy but `DeviceDefault`, for example `.bad_indices(BadIndices::Fill)`, it gives the same on both.
+/// TensorFlow. With any policy but `DeviceDefault`, for example `.bad_indices(BadIndices::Fill)`, both give the same output or the
+/// same error. After that error your tensors may differ: a GPU has written the good rows; on the CPU a scatter has written nothing,
+/// and what [`into_tensor`](Request::into_tensor) has written is unspecified. [`Encoding`](crate::Encoding) lists rare encoded values
+/// whose bits may differ too.
 ///
 /// | made by | runs on |
 /// |---|---|

@@ -12,7 +12,7 @@ use crate::operand::Operand;
 /// What a request takes as indices. Pass one of these, and `into` converts it:
 ///
 /// - `&tensor`, a [`Tensor`] that the same executor owns;
-/// - `&indices`, a slice, an array or a `Vec`, which then has one dim;
+/// - `&indices`, a reference to an array, a slice or a `Vec`, which then has one dim: `&ids`, not the `Vec` itself;
 /// - `(&indices, &[n, 2])`, the same with its shape.
 ///
 /// With a plan you need no shape: the slice must have the plan's length. `GatherNd` in place of a plan needs the shape,

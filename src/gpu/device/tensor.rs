@@ -18,7 +18,8 @@ use crate::operand::Operand;
 ///
 /// You get one from [`upload`](crate::Executor::upload) or [`zeros`](crate::Executor::zeros), from your buffer by
 /// [`from_buffer`](Self::from_buffer), or as an output that stays on the GPU ([`on_gpu`](crate::Request::on_gpu)). Pass it as
-/// any operand to the executor that made it. On the CPU a tensor is host memory. Share it by `&` or by `Arc`.
+/// any operand to the executor that made it. On the CPU a tensor is host memory. Threads may share it by `&`; from an
+/// `Arc`, pass `&*tensor`.
 pub struct Tensor<T> {
     pub(super) storage: Storage<Vec<T>>,
     shape: Vec<usize>,
