@@ -7,13 +7,22 @@ use crate::index::{Index, IndexKind};
 /// and `char`. A bad row without a fill holds zero bytes.
 ///
 /// [`GatherPlan::gather`](crate::GatherPlan::gather) gathers any `T: Copy + Default + Send + Sync`; an `Executor` needs an `Element`, on the CPU too.
+/// For a struct, derive bytemuck's `Pod` and `Zeroable`.
 #[cfg(feature = "gpu")]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an element on a GPU",
+    label = "elements are numbers, bool, char, or types that bytemuck can move as bytes",
+    note = "for a struct: #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)] #[repr(C)]",
+    note = "on the CPU, GatherPlan::gather takes any type that is Copy and Default"
+)]
 pub trait Element:
     bytemuck::NoUninit + bytemuck::CheckedBitPattern + bytemuck::Zeroable + Send + Sync
 {
 }
 
+// The error of a type is then `Element`'s, not that of a trait of bytemuck.
 #[cfg(feature = "gpu")]
+#[diagnostic::do_not_recommend]
 impl<T: bytemuck::NoUninit + bytemuck::CheckedBitPattern + bytemuck::Zeroable + Send + Sync> Element
     for T
 {

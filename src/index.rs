@@ -9,7 +9,8 @@ use crate::names::names;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot index",
     label = "indices are integers of 8, 16, 32 or 64 bits, or usize",
-    note = "convert the indices to one of these types: an isize to i64, floats to i32"
+    note = "convert the indices to one of these types: an isize to i64, floats to i32",
+    note = "a mask of bool selects the rows where it is true: give their numbers, as guide::recipes shows"
 )]
 pub trait Index: sealed::Sealed {
     /// The type as a value, for code that knows it only at run time.
