@@ -20,6 +20,7 @@ use wgpu_gather_cli::arrays::{Dtype, files_of};
     after_help = "\
 Example:
   wgpu-gather run gather TABLE.npy --at 7,0,999
+  prints three rows. In a pipe, add --print.
 
 WGPU_BACKEND (vulkan, metal, dx12, gl) selects the back ends that are
 searched for GPUs.
@@ -118,7 +119,7 @@ pub fn manual(name: Option<&str>) -> io::Result<String> {
 
 const RUN_SHORT_HELP: &str = "\
 Examples:
-  wgpu-gather run gather TABLE.npy --at 7,0,999
+  wgpu-gather run gather TABLE.npy --at 7,0,999    (in a pipe, add --print)
   wgpu-gather run gather model.gguf:token_embd.weight ids.npy -o rows.npy
 
 --help says more: operations, files, dtypes and policies.";
@@ -149,13 +150,13 @@ wgpu-gather run gather TABLE.npy IDS.npy -o ROWS.npy
   gathers the rows of TABLE that IDS selects.
 
 wgpu-gather run gather model.gguf:token_embd.weight --at 1,2,3
-  prints three embeddings of a quantised model, as float32.
+  prints three embeddings of a quantised model, as float32. In a pipe, add --print.
 
 wgpu-gather run gather TABLE.npy IDS.npy -o - | gzip > ROWS.npy.gz
   writes the rows to standard output.
 
 wgpu-gather run gather_nd X.npy --at 3,1 --at 0,2 --from-end
-  prints x[3, 1] and x[0, 2]; an index -1 would be the last.
+  prints x[3, 1] and x[0, 2]; an index -1 would be the last. In a pipe, add --print.
 
 wgpu-gather run gather BITS.npy IDS.npy --as bf16 --decode -o ROWS.npy
   reads the elements of BITS, of 2 bytes, as bfloat16.
