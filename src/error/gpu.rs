@@ -23,6 +23,13 @@ pub enum GatherError {
         elements: u64,
         element_bytes: u64,
     },
+    /// A call with an [`index_count`](crate::Buffers::index_count) takes too many dispatches. Each batch, and in it each coordinate of
+    /// the dims between batch dims and axis, takes its own; in a scatter also one for a report, and two for an assign to rows that
+    /// may repeat.
+    #[error(
+        "a call with an index count must take at most {limit} dispatches, found {found} or more: each block takes its own"
+    )]
+    TooManyDispatches { found: u64, limit: u64 },
     /// A batch of gather_elements is too large for the shader. Leading dims of equal size before the axis are batches.
     #[error(
         "params and indices of gather_elements must have at most {limit} elements after the leading dims that they share, found {rows}"

@@ -16,9 +16,10 @@ pub use self::gpu::{GatherError, GpuError};
 pub use self::plan::PlanError;
 use crate::operand::Operand;
 
-/// "35", or "35 to 40".
+/// "35", "35 to 40", or "at least 35" if a `u64` does not count the last number.
 fn either(numbers: &RangeInclusive<u64>) -> String {
     match (numbers.start(), numbers.end()) {
+        (first, &u64::MAX) => format!("at least {first}"),
         (first, last) if first == last => first.to_string(),
         (first, last) => format!("{first} to {last}"),
     }

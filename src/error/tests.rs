@@ -96,6 +96,20 @@ fn each_plan_error_has_its_row() {
 }
 
 #[test]
+fn lengths_that_no_number_counts_have_only_a_least() {
+    let rows = Gather::new().plan(&[1 << 61, 1], &[0]).unwrap();
+    let error = rows.gather_encoded(&Encoded::new(Encoding::RowWise8, [0; 4]), &[0_i32; 0]);
+    let text = "params must have at least 18446744073709551615 bytes, found 4";
+    assert_eq!(error.unwrap_err().to_string(), text);
+    let row = Gather::new().plan(&[1, 3], &[1]).unwrap();
+    let row = row.with_params_stride(1 << 62).unwrap();
+    let types = ElementTypes::new(8, IndexKind::U8);
+    let error = row.gather_bytes(types, &[0; 23], &[0]).unwrap_err();
+    let text = "params must have at least 24 bytes, found 23";
+    assert_eq!(error.to_string(), text);
+}
+
+#[test]
 fn each_run_error_has_its_row() {
     let gather = Gather::new();
     let plan = gather.plan(&[3], &[2]).unwrap();
@@ -147,6 +161,7 @@ fn each_error_of_a_gpu_has_its_row() {
         FillTooLong = E::FillTooLong { element_bytes: 68 },
         ZeroSizedElement = E::ZeroSizedElement,
         TooManyBytes = E::TooManyBytes { operand: Params, elements: 1 << 62, element_bytes: 4 },
+        TooManyDispatches = E::TooManyDispatches { found: 70_000, limit: 1 << 16 },
         TooManyElementRows = E::TooManyElementRows { rows: 1 << 32, limit: (1 << 32) - 1 },
         TooManyElementDims = E::TooManyElementDims { element_dims: 9, limit: 8 },
         DeviceLimit = E::DeviceLimit { name: "max_storage_buffers_per_shader_stage", expected: 4, found: 2 },

@@ -241,7 +241,7 @@ impl<'a, O> Buffers<'a, O> {
     /// | any | one more dispatch before each dispatch: a single invocation, which reads the count |
     /// | at most 2¹⁸ invocations: up to 1 MiB of output, or 16 MiB if slices are long | all invocations start, and those beyond the count end at once |
     /// | more | an indirect dispatch: a small count costs little |
-    /// | with batch dims, or dims before `axis` | a dispatch for each batch and each coordinate of those dims; more than 65,536 are a `GatherError::DeviceLimit` |
+    /// | with batch dims, or dims before `axis` | a dispatch for each batch and each coordinate of those dims; more than 65,536 are a `GatherError::TooManyDispatches` |
     /// | a scatter with a report; an assign to rows that may repeat | one dispatch more for each batch; two more |
     /// | slices of 1, 2 or 4 bytes | if n is near the plan's number of index rows, more time than without a count: see [costs](crate::guide::costs#kernels) |
     ///

@@ -14,6 +14,8 @@ mod strides;
 mod to_plan;
 mod with;
 
+#[cfg(feature = "gpu")]
+pub(crate) use self::checks::MAX_ELEMENTS;
 pub(crate) use self::dims::GatherDims;
 pub use self::gather::Gather;
 pub use self::gather_elements::GatherElements;

@@ -238,6 +238,7 @@ impl Executor {
     /// # Errors
     ///
     /// - As [`upload`](Self::upload).
+    /// - [`PlanError::TooManyElements`](crate::PlanError::TooManyElements) if no number counts the values.
     /// - [`PlanError::CutBlock`](crate::PlanError::CutBlock) if the last dim is not whole blocks.
     /// - [`RunError::ByteLength`](crate::RunError::ByteLength) if rows, scales or zero points have the wrong length.
     /// - [`RunError::MissingOperand`](crate::RunError::MissingOperand) if the encoding has scales or zero points that you do not
@@ -276,7 +277,8 @@ impl Executor {
     ///
     /// # Errors
     ///
-    /// As [`upload`](Self::upload), and [`GatherError::TooManyBytes`](crate::GatherError::TooManyBytes) above `i64::MAX` bytes.
+    /// As [`upload`](Self::upload). Above `i64::MAX` bytes [`GatherError::TooManyBytes`](crate::GatherError::TooManyBytes), or
+    /// [`PlanError::TooManyElements`](crate::PlanError::TooManyElements) if no number counts the elements.
     pub fn zeros<T: Element>(&self, shape: &[usize]) -> Result<Tensor<T>, GpuError> {
         Tensor::zeros(self.owner(), shape)
     }
@@ -416,7 +418,8 @@ impl<T: Element> Tensor<T> {
     /// - On an executor of the CPU, the reason why it has no GPU.
     /// - [`GatherError::ZeroSizedElement`](crate::GatherError::ZeroSizedElement) for elements of no bytes.
     /// - [`GatherError::MissingUsage`](crate::GatherError::MissingUsage) for a buffer without one of the usages.
-    /// - [`GatherError::TooManyBytes`](crate::GatherError::TooManyBytes) for elements of more than `i64::MAX` bytes.
+    /// - [`GatherError::TooManyBytes`](crate::GatherError::TooManyBytes) for elements of more than `i64::MAX` bytes;
+    ///   [`PlanError::TooManyElements`](crate::PlanError::TooManyElements) if no number counts them.
     /// - [`GatherError::RangeTooShort`](crate::GatherError::RangeTooShort) for a buffer of fewer bytes than the elements,
     ///   rounded up to a multiple of 4.
     ///

@@ -9,10 +9,11 @@ use super::owner::{Owner, Storage, TENSOR};
 use super::waiting::{Mapping, Wait, boxed, copied, elements_of};
 use crate::element::Element;
 use crate::encoding::Encoded;
-use crate::error::{GatherError, GpuError};
+use crate::error::{GatherError, GpuError, PlanError};
 use crate::gpu::scope::scoped_start;
 use crate::gpu::types::range_bytes;
 use crate::operand::Operand;
+use crate::plan::MAX_ELEMENTS;
 
 /// Row-major elements and their shape, which stay on the device until you download them.
 ///
@@ -56,7 +57,7 @@ impl<T: Element> Tensor<T> {
         if size_of::<T>() == 0 {
             return Err(GatherError::ZeroSizedElement.into());
         }
-        let len = elements_in(shape).unwrap_or(usize::MAX);
+        let len = countable(Operand::Tensor, shape)?;
         let bytes = bytes_of::<T>(len)?;
         let storage = match owner {
             Some(owner) => Storage::Gpu(
@@ -91,7 +92,7 @@ impl<T: Element> Tensor<T> {
             }
             .into());
         }
-        let bytes = bytes_of::<T>(elements_in(shape).unwrap_or(usize::MAX))?;
+        let bytes = bytes_of::<T>(countable(operand, shape)?)?;
         let (expected, found) = (range_bytes(bytes), buffer.size());
         if found < expected {
             return Err(GatherError::RangeTooShort {
@@ -242,7 +243,7 @@ pub(super) fn rows_shape(params: &Encoded<&[u8]>, shape: &[usize]) -> Result<Vec
         elements,
         element_bytes: 1,
     };
-    let values = elements_in(shape).ok_or(too_many(u64::MAX))?;
+    let values = countable(Operand::Params, shape)?;
     let last_dim = shape.last().map_or(1, |&dim| dim as u64);
     let (encoding, values) = (params.encoding, values as u64);
     let parts = encoding.parts_of(last_dim)?;
@@ -273,6 +274,15 @@ fn bytes_of<T>(len: usize) -> Result<u64, GatherError> {
             elements,
             element_bytes,
         })
+}
+
+/// How many elements a shape has; an error that shows it if no `usize` counts them.
+fn countable(operand: Operand, shape: &[usize]) -> Result<usize, PlanError> {
+    elements_in(shape).ok_or_else(|| PlanError::TooManyElements {
+        operand,
+        shape: shape.to_vec(),
+        limit: MAX_ELEMENTS,
+    })
 }
 
 /// How many elements a shape has, if a `usize` counts them.

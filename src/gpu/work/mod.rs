@@ -211,10 +211,9 @@ impl<'a> Work<'a> {
             dispatches += cut.dispatches().take(MAX_COUNTED_DISPATCHES + 1).count();
         }
         if dispatches > MAX_COUNTED_DISPATCHES {
-            return Err(GatherError::DeviceLimit {
-                name: "dispatches of an index count",
-                expected: blocks.max(dispatches as u64),
-                found: MAX_COUNTED_DISPATCHES as u64,
+            return Err(GatherError::TooManyDispatches {
+                found: blocks.max(dispatches as u64),
+                limit: MAX_COUNTED_DISPATCHES as u64,
             });
         }
         Ok(self)

@@ -299,7 +299,7 @@ fn shapes(gpu: &'static Gpu) {
         ),
         (
             &[usize::MAX, 64],
-            "params must have at most 9223372036854775807 bytes, found 18446744073709551615 elements of 1 bytes",
+            "params must have at most 9223372036854775807 elements, found shape [18446744073709551615,64]",
         ),
     ] {
         assert_eq!(upload(shape).unwrap_err().to_string(), text, "{shape:?}");

@@ -248,6 +248,6 @@ fn an_index_count_of_too_many_blocks_is_refused() {
         &plan(100_000),
         &counted,
         &buffers.each_ref(),
-        "device limit dispatches of an index count must be at least 100000, found 65536",
+        "a call with an index count must take at most 65536 dispatches, found 100000 or more: each block takes its own",
     );
 }

@@ -135,7 +135,7 @@ fn an_index_count_of_too_many_dispatches_is_refused() {
     let plan = gather.plan(&[60_000, 2], &[60_000, 2]).unwrap();
     let set = [480_000, 480_000, 480_000, 4].map(|size| app.buffer(size, STORAGE));
     let buffers = Buffers::scatter(types(), ranges(&set)).index_count(set[3].slice(..));
-    let text = "device limit dispatches of an index count must be at least 180000, found 65536";
+    let text = "a call with an index count must take at most 65536 dispatches, found 180000 or more: each block takes its own";
     assert_refused(&app, &plan, &buffers, &set.each_ref(), text);
 }
 
