@@ -98,7 +98,7 @@ only at run time. Two ways to a GPU come with the feature `gpu`: one records int
 //! | `rayon` | the CPU path on all cores | 13 |
 //! | `gpu` | `Gatherer`, `Executor` and all other GPU types; finds an adapter only with a back end | 52 |
 //! | `vulkan`, `metal`, `dx12`, `gles`, `webgpu` | `gpu`, and this back end of wgpu | `vulkan` 59 |
-//! | `ndarray` | `gather_array` and its like | |
+//! | `ndarray` | `gather_array` and its like, and ndarray as `wgpu_gather::ndarray` | |
 //! | the default: all of these except `ndarray` | | 69 |
 //!
 //! # More
@@ -114,6 +114,8 @@ only at run time. Two ways to a GPU come with the feature `gpu`: one records int
 #![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "ndarray")]
+mod arrays;
 mod bad_indices;
 mod cpu;
 mod element;
@@ -125,8 +127,6 @@ pub mod guide;
 mod index;
 mod memory;
 mod names;
-#[cfg(feature = "ndarray")]
-mod ndarray;
 mod operand;
 mod plan;
 mod reduce;
@@ -146,6 +146,8 @@ pub use gpu::{
     ScatterRanges, Tensor,
 };
 pub use index::{Index, IndexKind};
+#[cfg(feature = "ndarray")]
+pub use ndarray;
 // Rustdoc finds aliases here only: it drops those of items in private modules.
 pub use operand::Operand;
 #[doc(alias("take", "index_select", "embedding", "lookup", "select"))]
@@ -161,6 +163,7 @@ pub use plan::ToPlan;
 pub use plan::With;
 pub use reduce::Number;
 #[doc(alias("scatter_add", "scatter_nd", "index_add", "add.at", "segment_sum"))]
+#[doc(alias("bincount", "histogram", "embedding_bag"))]
 pub use reduce::Reduce;
 #[cfg(feature = "gpu")]
 pub use wgpu;

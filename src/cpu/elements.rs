@@ -73,7 +73,8 @@ impl GatherPlan {
         Ok(output)
     }
 
-    /// As [`gather`](Self::gather), but into `output` instead of a new vector.
+    /// As [`gather`](Self::gather), but into `output` instead of a new vector. `output` must have
+    /// [`output_len`](Self::output_len) elements; with an output stride, it may also have the gap after the last row.
     ///
     /// # Errors
     ///

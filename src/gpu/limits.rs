@@ -177,6 +177,8 @@ impl GatherPlan {
     /// assert_eq!(required_limits.max_storage_buffer_binding_size, 512 << 20);
     ///
     /// let descriptor = wgpu::DeviceDescriptor { required_limits, ..Default::default() };
+    /// // let (device, queue) = adapter.request_device(&descriptor).await?;
+    /// // let executor = Executor::from_parts(device, queue); // or Gatherer::new(&device)
     /// # let _ = descriptor;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -21,6 +21,7 @@ pub mod errors {}
 #[doc = include_str!("costs.md")]
 pub mod costs {}
 
+#[doc(alias("boolean_mask", "masked_select", "flatnonzero"))]
 #[doc = "Masks, keys, pages, records: programs to copy."]
 #[doc = ""]
 #[doc = include_str!("pictures/strides.svg")]

@@ -19,6 +19,9 @@ use crate::error::PlanError;
 /// Params and indices must have the same rank. Except along the axis, no dim of indices may be larger than that of params. NumPy
 /// and JAX broadcast the two against each other instead: [`broadcast`](Self::broadcast).
 ///
+/// Its gradient is [`scatter_reduce`](GatherPlan::scatter_reduce) through the same plan, with [`Reduce::Add`](crate::Reduce::Add)
+/// into zeros.
+///
 /// ```
 /// use wgpu_gather::GatherElements;
 ///

@@ -34,8 +34,8 @@ use crate::reduce::Reduce;
 /// | [`gpu_or_cpu`](Self::gpu_or_cpu) | the GPU of this machine if it has one, else the CPU |
 ///
 /// An executor takes only the [`Tensor`]s that it made: [`GpuError::OtherOwner`] refuses others, also those of the same
-/// device. An executor of the CPU also takes tensors that another executor of the CPU made. Clones are the same executor. Print one to see the device and, if there is
-/// no GPU, the reason.
+/// device. An executor of the CPU also takes tensors that another executor of the CPU made. Clones are the same executor, and
+/// threads may share one by `&`, except on wasm. Print one to see the device and, if there is no GPU, the reason.
 ///
 /// ```
 /// use wgpu_gather::{BadIndices, Executor, Gather};
