@@ -171,7 +171,7 @@ fn scatters_that_no_gpu_has_are_refused() {
     let broadcast = broadcast.plan(&[9, 1], &[5, 6]).unwrap();
     let buffers = Buffers::scatter(types(), ranges(&set));
     let text =
-        "target must not be repeated by broadcasting in a scatter: dim 1 of 1 is stretched to 6";
+        "target must not be stretched by broadcasting: its dim 1 must be 6 in a scatter, found 1";
     refused((&broadcast).into(), &buffers, text);
     let text = "bad_indices Error must have a report buffer on the GPU, found none";
     refused((&plan_with_error()).into(), &buffers, text);
