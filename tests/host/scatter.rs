@@ -272,7 +272,7 @@ fn errors_name_target_and_updates_and_leave_the_target() {
     assert_eq!(text(&[9, 1], &[5, 6]), Err(stretched.into()));
     // The shapes decide, also where nothing would be written.
     assert_eq!(text(&[9, 1, 0], &[5, 6, 0]), Err(stretched.into()));
-    // What repeats an index is written apart.
+    // Each repetition of an index writes its own elements.
     assert_eq!(text(&[5, 7, 3], &[8, 1, 3]), Ok(()));
     assert_eq!(text(&[5, 7, 3], &[8, 1, 1]), Ok(()));
 }

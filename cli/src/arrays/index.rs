@@ -161,7 +161,7 @@ fn is_file_name(text: &str) -> bool {
     !["", ".", ".."].contains(&text) && !text.contains(['/', '\\', ':', '\0'])
 }
 
-/// What an index says; its other keys are for other programs.
+/// The text of an index. Its other keys are for other programs.
 #[derive(Deserialize)]
 struct Text {
     weight_map: WeightMap,

@@ -66,7 +66,8 @@ pub(super) fn error_of(first: &[u8]) -> &'static str {
     }
 }
 
-/// A pickle's first opcode gives its version. The next begins a list, tuple, dict, class, text or number, or a frame.
+/// True for a pickle of Python. Its first opcode gives its version, and the next begins a frame or a value: a list, a tuple, a dict,
+/// a class, a text or a number.
 fn is_pickle(first: &[u8]) -> bool {
     matches!(
         first,

@@ -55,7 +55,7 @@ const MOST_BATCH_ROWS: u64 = 1 << 30;
 /// The sizes of a sort and its folds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Order {
-    /// Index rows, in all batches and in one.
+    /// Index rows in all batches, and in one. One that several output rows of a block read counts for each of them.
     pairs: u64,
     places: u64,
     /// Keys in a batch: one for each row that the target holds, and one for all other index rows.
