@@ -136,7 +136,7 @@ pub use bad_indices::{BadIndices, NegativeIndices};
 #[cfg(feature = "gpu")]
 pub use element::Element;
 pub use element::ElementTypes;
-pub use encoding::{BlockQuantized, Encoded, Encoding, ScaleKind};
+pub use encoding::{BlockQuantized, Encoded, Encoding, FloatKind};
 pub use error::{BadIndexError, PlanError, RunError};
 #[cfg(feature = "gpu")]
 pub use error::{GatherError, GpuError};

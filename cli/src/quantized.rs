@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use wgpu_gather::{
-    BlockQuantized, Encoded, Encoding, Executor, GatherPlan, GpuError, Index, ScaleKind,
+    BlockQuantized, Encoded, Encoding, Executor, FloatKind, GatherPlan, GpuError, Index,
 };
 
 use crate::args::Run;
@@ -50,9 +50,9 @@ impl Table {
         let options = &args.quantized;
         let scales = open(path)?.verified(args.verify);
         let kind = match (scales.dtype.encoding(), scales.dtype.code()) {
-            (_, "f4") => ScaleKind::F32,
-            ("F16", _) => ScaleKind::F16,
-            ("BF16", _) => ScaleKind::Bf16,
+            (_, "f4") => FloatKind::F32,
+            ("F16", _) => FloatKind::F16,
+            ("BF16", _) => FloatKind::Bf16,
             _ => {
                 let (path, found) = (path.display(), &scales.dtype);
                 let of_bytes = found.code() == "u1" || found.encoding() == "F8_E8M0";

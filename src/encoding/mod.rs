@@ -7,7 +7,7 @@ mod parts;
 mod quantized;
 mod row;
 
-pub use self::block_quantized::{BlockQuantized, ScaleKind};
+pub use self::block_quantized::{BlockQuantized, FloatKind};
 pub use self::encoded::Encoded;
 pub(crate) use self::encoded::QPARAMS;
 pub(crate) use self::parts::Parts;

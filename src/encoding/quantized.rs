@@ -1,7 +1,7 @@
 //! Decoders for packed numbers whose scales lie outside their blocks: at a row's end, or in their own operand. Each product and
 //! each sum rounds once.
 
-use super::block_quantized::{BlockQuantized, ScaleKind};
+use super::block_quantized::{BlockQuantized, FloatKind};
 use super::decode::{each, half, high_half};
 use super::row::{VALUE_BYTES, Value};
 use crate::memory::{Byte, LeveledDecoder, address, decode_at_best_level};
@@ -56,9 +56,9 @@ impl QuantizedRow<'_> {
         let (len, flipped) = (self.numbers.block_len(), self.numbers.flipped());
         let [block, block_of_output] = [len * BITS as u64 / 8, len * VALUE_BYTES].map(address);
         let scale_of: fn(&[u8]) -> f32 = match self.numbers.scale_kind() {
-            ScaleKind::F32 => f32_at,
-            ScaleKind::F16 => |scale| half([scale[0], scale[1]]),
-            ScaleKind::Bf16 => |scale| high_half([scale[0], scale[1]]),
+            FloatKind::F32 => f32_at,
+            FloatKind::F16 => |scale| half([scale[0], scale[1]]),
+            FloatKind::Bf16 => |scale| high_half([scale[0], scale[1]]),
         };
         let scales = self
             .scales

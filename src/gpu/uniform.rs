@@ -9,7 +9,7 @@ use super::kernel::MAX_ELEMENT_DIMS;
 use super::shares::slot_scale;
 use super::types::{WORD_BYTES, low_and_high, size};
 use crate::bad_indices::NegativeIndices;
-use crate::encoding::{BlockQuantized, ScaleKind};
+use crate::encoding::{BlockQuantized, FloatKind};
 use crate::index::IndexKind;
 use crate::plan::GatherPlan;
 
@@ -231,7 +231,7 @@ impl Quantized {
             scales_start: size(scales.start),
             zero_points_start: size(zero_points.start),
             scale_bytes: size(numbers.scale_kind().bytes()),
-            are_scales_bf16: u32::from(numbers.scale_kind() == ScaleKind::Bf16),
+            are_scales_bf16: u32::from(numbers.scale_kind() == FloatKind::Bf16),
             zero_point: numbers.zero_point().map_or(u32::MAX, u32::from),
             flipped: numbers.flipped().into(),
             zero: 0,

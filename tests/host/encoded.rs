@@ -11,8 +11,8 @@ use testkit::oracle::Case;
 use testkit::quantized::Quantized;
 use testkit::samples::{Cpu, POLICIES};
 use wgpu_gather::{
-    BadIndices, BlockQuantized, ElementTypes, Encoded, Encoding, Gather, GatherElements, GatherNd,
-    GatherPlan, IndexKind, NegativeIndices, PlanError, RunError, ScaleKind,
+    BadIndices, BlockQuantized, ElementTypes, Encoded, Encoding, FloatKind, Gather, GatherElements,
+    GatherNd, GatherPlan, IndexKind, NegativeIndices, PlanError, RunError,
 };
 
 #[test]
@@ -151,10 +151,10 @@ fn rows_of_a_large_table_are_decoded() {
 /// Quantised values with scales and zero points of each kind.
 fn quantized() -> [Encoding; 4] {
     let of = |bits, block_len| BlockQuantized::new(bits, block_len).unwrap();
-    let signed = of(8, 64).with_scales(ScaleKind::Bf16).signed();
+    let signed = of(8, 64).with_scales(FloatKind::Bf16).signed();
     [
         of(2, 16),
-        of(4, 32).with_scales(ScaleKind::F16).with_zero_points(),
+        of(4, 32).with_scales(FloatKind::F16).with_zero_points(),
         signed.with_zero_points(),
         of(4, 16).with_zero_point_0(),
     ]
@@ -224,7 +224,7 @@ fn scales_of_other_lengths_are_refused() {
         )
     };
     assert_eq!(refused(params(of)), missing("scales"));
-    let halves = of.with_scales(ScaleKind::F16);
+    let halves = of.with_scales(FloatKind::F16);
     assert_eq!(
         refused(params(halves).scales(&scales)),
         "scales must have 18 bytes, found 36"

@@ -1,7 +1,7 @@
 //! `wgpu-gather run` on quantised tables, whose scales and zero points are arrays of their own.
 
 use testkit::quantized::Quantized;
-use wgpu_gather::{Encoding, ScaleKind};
+use wgpu_gather::{Encoding, FloatKind};
 
 use crate::archives::{STORED, npz, safetensors};
 use crate::support::{Folder, assert_usage, npy, numbers};
@@ -27,7 +27,7 @@ pub fn npz_members_are_decoded(device: &str) {
         let leading = &shape[..shape.len() - 1];
         let [scales, zero_points] = &case.qparams;
         let (descr, width) = match of.scale_kind() {
-            ScaleKind::F32 => ("<f4", 4),
+            FloatKind::F32 => ("<f4", 4),
             _ => ("<f2", 2),
         };
         let scales_npy = npy(descr, &filled(leading, scales.len() / width), scales);
@@ -52,7 +52,7 @@ pub fn npz_members_are_decoded(device: &str) {
         }
         options += match of.scale_kind() {
             // NumPy has no dtype of bfloat16.
-            ScaleKind::Bf16 => {
+            FloatKind::Bf16 => {
                 let dims = filled(leading, scales.len() / 2).replace(['(', ')'], "");
                 let header = format!(
                     r#"{{"scales":{{"dtype":"BF16","shape":[{dims}],"data_offsets":[0,{}]}}}}"#,

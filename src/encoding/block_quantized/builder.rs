@@ -1,6 +1,6 @@
 //! Makes a [`BlockQuantized`]: checks its numbers, and sets its options.
 
-use super::{BlockQuantized, ScaleKind};
+use super::{BlockQuantized, FloatKind};
 use crate::error::PlanError;
 
 impl BlockQuantized {
@@ -28,7 +28,7 @@ impl BlockQuantized {
         Ok(Self {
             bits,
             block_len,
-            scales: ScaleKind::F32,
+            scales: FloatKind::F32,
             has_zero_points: false,
             is_signed: false,
             is_zero_point_0: false,
@@ -37,7 +37,7 @@ impl BlockQuantized {
 
     /// Sets the scales' type.
     #[must_use]
-    pub const fn with_scales(mut self, scales: ScaleKind) -> Self {
+    pub const fn with_scales(mut self, scales: FloatKind) -> Self {
         self.scales = scales;
         self
     }

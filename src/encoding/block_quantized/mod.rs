@@ -45,17 +45,17 @@ use crate::operand::Operand;
 pub struct BlockQuantized {
     bits: u8,
     block_len: u16,
-    scales: ScaleKind,
+    scales: FloatKind,
     has_zero_points: bool,
     is_signed: bool,
     /// True for zero point 0 if zero points are no operand.
     is_zero_point_0: bool,
 }
 
-/// The element type of a [`BlockQuantized`]'s scales.
+/// A float type: that of a [`BlockQuantized`]'s scales.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
-pub enum ScaleKind {
+pub enum FloatKind {
     /// `f32`.
     #[default]
     F32,
@@ -65,7 +65,7 @@ pub enum ScaleKind {
     Bf16,
 }
 
-impl ScaleKind {
+impl FloatKind {
     /// All scale types.
     pub const ALL: &[Self] = &[Self::F32, Self::F16, Self::Bf16];
 
@@ -94,7 +94,7 @@ impl BlockQuantized {
 
     /// The scales' type.
     #[must_use]
-    pub const fn scale_kind(self) -> ScaleKind {
+    pub const fn scale_kind(self) -> FloatKind {
         self.scales
     }
 
@@ -144,7 +144,7 @@ impl BlockQuantized {
     #[cfg(feature = "gpu")]
     pub(crate) const fn of_pipeline(self) -> Self {
         Self {
-            scales: ScaleKind::F32,
+            scales: FloatKind::F32,
             has_zero_points: false,
             is_signed: false,
             is_zero_point_0: false,

@@ -33,7 +33,7 @@ use super::pass::MOST_BINDS;
 use super::scatter::WORKGROUP_BYTES;
 use super::shaders::{EntryPoint, Shader, binding, scatter_text};
 use super::update::SortPass;
-use crate::encoding::{BlockQuantized, Encoding, ScaleKind};
+use crate::encoding::{BlockQuantized, Encoding, FloatKind};
 
 const READ: AddressSpace = AddressSpace::Storage {
     access: StorageAccess::LOAD,
@@ -48,9 +48,9 @@ fn encodings() -> Vec<Encoding> {
     let quantized = [
         quantized(2, 16),
         quantized(4, 32)
-            .with_scales(ScaleKind::F16)
+            .with_scales(FloatKind::F16)
             .with_zero_points(),
-        (quantized(8, 64).with_scales(ScaleKind::Bf16))
+        (quantized(8, 64).with_scales(FloatKind::Bf16))
             .with_zero_points()
             .signed(),
         quantized(4, 16).with_zero_point_0(),

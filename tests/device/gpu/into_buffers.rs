@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
-    BadIndices, BadRows, BlockQuantized, ElementTypes, Encoding, Gather, GatherNd, GatherPlan,
-    Gatherer, IndexKind, ScaleKind, wgpu,
+    BadIndices, BadRows, BlockQuantized, ElementTypes, Encoding, FloatKind, Gather, GatherNd,
+    GatherPlan, Gatherer, IndexKind, wgpu,
 };
 
 use crate::batch::{self, REPORT_BYTES, Recording, read_back};
@@ -158,9 +158,9 @@ pub(crate) fn widths() -> Box<dyn Iterator<Item = Sample>> {
 pub(crate) fn encoded() -> Box<dyn Iterator<Item = Sample>> {
     let quantized = |bits, block_len| BlockQuantized::new(bits, block_len).unwrap();
     let halves = quantized(4, 16)
-        .with_scales(ScaleKind::F16)
+        .with_scales(FloatKind::F16)
         .with_zero_points();
-    let signed = quantized(8, 32).with_scales(ScaleKind::Bf16).signed();
+    let signed = quantized(8, 32).with_scales(FloatKind::Bf16).signed();
     let encodings = [
         (Encoding::Q4_0, 2000),
         (Encoding::Q6K, 300),

@@ -4,8 +4,8 @@ use std::sync::atomic::Ordering;
 
 use testkit::gpu::{buffers_of, buffers_of_shards};
 use wgpu_gather::{
-    BlockQuantized, Buffers, ElementTypes, Encoding, GatherError, GatherNd, IndexKind, Operand,
-    Prepared, ScaleKind, wgpu,
+    BlockQuantized, Buffers, ElementTypes, Encoding, FloatKind, GatherError, GatherNd, IndexKind,
+    Operand, Prepared, wgpu,
 };
 
 use super::{App, STORAGE, Set, plan};
@@ -230,7 +230,7 @@ fn quantised_params_keep_their_numbers() {
         property
     };
     let numbers = "the numbers of quantised params";
-    assert_eq!(refused(of.with_scales(ScaleKind::F16), [0; 2]), numbers);
+    assert_eq!(refused(of.with_scales(FloatKind::F16), [0; 2]), numbers);
     assert_eq!(refused(of.signed(), [0; 2]), numbers);
     assert_eq!(
         refused(BlockQuantized::new(4, 16).unwrap(), [0; 2]),

@@ -3,7 +3,7 @@
 use half::{bf16, f16};
 use serde_json::Value;
 use wgpu_gather::{
-    BadIndices, BlockQuantized, Encoded, Encoding, Gather, GatherPlan, NegativeIndices, ScaleKind,
+    BadIndices, BlockQuantized, Encoded, Encoding, FloatKind, Gather, GatherPlan, NegativeIndices,
 };
 
 use crate::data;
@@ -20,7 +20,7 @@ pub struct Quantized {
     pub qparams: [Vec<u8>; 2],
     pub indices: Vec<i64>,
     pub indices_shape: [usize; 2],
-    scales: ScaleKind,
+    scales: FloatKind,
     output: Vec<u8>,
 }
 
@@ -44,9 +44,9 @@ impl Quantized {
             numbers.map(|number| number.as_i64().unwrap()).collect()
         };
         let scales = match json["scale_kind"].as_str().unwrap() {
-            "f32" => ScaleKind::F32,
-            "f16" => ScaleKind::F16,
-            _ => ScaleKind::Bf16,
+            "f32" => FloatKind::F32,
+            "f16" => FloatKind::F16,
+            _ => FloatKind::Bf16,
         };
         let bits = u32::try_from(number("bits")).unwrap();
         let mut of = BlockQuantized::new(bits, number("block")).unwrap();
@@ -91,10 +91,10 @@ impl Quantized {
     #[track_caller]
     pub fn check(&self, found: &[f32]) {
         let found: Vec<u8> = match self.scales {
-            ScaleKind::F16 => (found.iter())
+            FloatKind::F16 => (found.iter())
                 .flat_map(|&of| f16::from_f32(of).to_le_bytes())
                 .collect(),
-            ScaleKind::Bf16 => (found.iter())
+            FloatKind::Bf16 => (found.iter())
                 .flat_map(|&of| bf16::from_f32(of).to_le_bytes())
                 .collect(),
             _ => found.iter().flat_map(|of| of.to_le_bytes()).collect(),
