@@ -26,7 +26,7 @@ fn multiply(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
 // a modulo b, bit by bit, from a's highest on. Compilers unroll loops with 32 turns.
 fn remainder(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
     var bits = a;
-    var left = vec2<u32>();
+    var left = vec2<u32>(0u);
     for (var turn = 0u; turn < 64u; turn++) {
         left = add(left, left) + vec2<u32>(bits.y >> 31u, 0u);
         left = select(subtract(left, b), left, less(left, b));
@@ -37,7 +37,7 @@ fn remainder(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
 
 // The value, with the dim added if it is below zero and counts from the end.
 fn from_front(value: vec2<u32>, dim: vec2<u32>) -> vec2<u32> {
-    return add(value, select(vec2<u32>(), dim, (value.y & gather.from_end) != 0u));
+    return add(value, select(vec2<u32>(0u), dim, (value.y & gather.from_end) != 0u));
 }
 
 fn source_row_of(whole_row: OutputRow) -> SourceRow {
@@ -50,7 +50,7 @@ fn source_row_of(whole_row: OutputRow) -> SourceRow {
     }
     let dims = gather.dims;
     var in_range = true;
-    var row = vec2<u32>();
+    var row = vec2<u32>(0u);
     let index_row = index_row_of(output_row);
     for (var k = 0u; k < gather.general.index_depth; k++) {
         let dim = pair(k, dims);
@@ -63,7 +63,7 @@ fn source_row_of(whole_row: OutputRow) -> SourceRow {
         } else {
             at = from_front(at, dim);
         }
-        let nearest = select(subtract(dim, vec2<u32>(1u, 0u)), vec2<u32>(), (at.y & gather.sign) != 0u);
+        let nearest = select(subtract(dim, vec2<u32>(1u, 0u)), vec2<u32>(0u), (at.y & gather.sign) != 0u);
         at = select(at, nearest, gather.beyond == NEAREST && !less(at, dim));
         in_range = in_range && less(at, dim);
         row = add(multiply(row, dim), at);
@@ -74,7 +74,7 @@ fn source_row_of(whole_row: OutputRow) -> SourceRow {
     let held_row = subtract(row, gather.first_row);
     let held = in_range && less(held_row, gather.held_rows);
     let block_row = subtract(multiply(vec2<u32>(output_row.block, 0u), gather.held_rows), gather.window_first_row);
-    let params_row = add(block_row, select(vec2<u32>(), held_row, held));
+    let params_row = add(block_row, select(vec2<u32>(0u), held_row, held));
     let written = params_row.y == 0u && params_row.x < gather.window_rows;
     return SourceRow(index_row, output_row.outer == 0u, written, in_range, held, params_row.x, held_row.x);
 }

@@ -1,4 +1,4 @@
-// Needs: index_rows or general; vec4 or words or four_decoded or one_decoded
+// Needs: index_rows or general; vec4 or words or four_decoded or one_decoded or four_halves
 //
 // Gathers slices that are whole units. Lanes copy unit by unit.
 

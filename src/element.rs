@@ -1,6 +1,6 @@
 //! Element types, and what a gather knows about its operands' types.
 
-use crate::encoding::{Encoding, VALUE_BYTES};
+use crate::encoding::{Decoding, Encoding, FloatKind};
 use crate::index::{Index, IndexKind};
 
 /// An element that a GPU can gather: a type that bytemuck can move as bytes and set to zero, so each `Pod` type, `bool`
@@ -42,7 +42,7 @@ impl<T: bytemuck::NoUninit + bytemuck::CheckedBitPattern + bytemuck::Zeroable + 
 pub struct ElementTypes {
     pub(crate) element_bytes: u64,
     pub(crate) index_kind: IndexKind,
-    pub(crate) encoding: Option<Encoding>,
+    pub(crate) decoding: Option<Decoding>,
 }
 
 impl ElementTypes {
@@ -52,11 +52,11 @@ impl ElementTypes {
         Self {
             element_bytes,
             index_kind,
-            encoding: None,
+            decoding: None,
         }
     }
 
-    /// For a gather that decodes rows to `f32`, with indices that have the type `index_kind`. The plan's shapes count values:
+    /// For a gather that decodes rows to `f32`, with indices that have the type `index_kind`: see [`decoded`](Self::decoded) for halves. The plan's shapes count values:
     /// along the last dim of params, a slice and a stride must be whole blocks.
     ///
     /// ```
@@ -72,10 +72,30 @@ impl ElementTypes {
     /// ```
     #[must_use]
     pub const fn encoded(encoding: Encoding, index_kind: IndexKind) -> Self {
+        Self::decoded(encoding, FloatKind::F32, index_kind)
+    }
+
+    /// As [`encoded`](Self::encoded), but rows are decoded to the float type `to`: [`Float`](crate::Float) says how a half is
+    /// rounded.
+    ///
+    /// ```
+    /// use wgpu_gather::{ElementTypes, Encoding, FloatKind, Gather, IndexKind};
+    ///
+    /// let plan = Gather::new().plan(&[3, 2], &[1])?;
+    /// // Three rows of two f32s, out as high halves.
+    /// let table = [[0.0_f32; 2], [0.0; 2], [1.0, -2.0]].concat();
+    /// let table = table.into_iter().flat_map(f32::to_le_bytes).collect::<Vec<_>>();
+    /// let types = ElementTypes::decoded(Encoding::F32, FloatKind::Bf16, IndexKind::I32);
+    /// assert_eq!(types.element_bytes(), 2);
+    /// assert_eq!(plan.gather_bytes(types, &table, &[2, 0, 0, 0])?, [0x80, 0x3f, 0x00, 0xc0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub const fn decoded(encoding: Encoding, to: FloatKind, index_kind: IndexKind) -> Self {
         Self {
-            element_bytes: VALUE_BYTES,
+            element_bytes: to.bytes(),
             index_kind,
-            encoding: Some(encoding),
+            decoding: Some(Decoding { encoding, to }),
         }
     }
 
@@ -94,7 +114,16 @@ impl ElementTypes {
     /// How params is encoded; `None` if the gather copies elements.
     #[must_use]
     pub const fn encoding(self) -> Option<Encoding> {
-        self.encoding
+        match self.decoding {
+            Some(decoding) => Some(decoding.encoding),
+            None => None,
+        }
+    }
+
+    /// How rows are decoded; `None` if the gather moves bits.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn decodes(self) -> Option<Decoding> {
+        self.decoding.filter(|of| !of.encoding.is(of.to))
     }
 
     /// For elements `T` and indices `I`.
@@ -106,7 +135,7 @@ impl ElementTypes {
     /// The bytes in a scale that lies beside params; 0 if none does.
     #[cfg(feature = "gpu")]
     pub(crate) fn scale_bytes(self) -> u64 {
-        let quantized = self.encoding.and_then(Encoding::block_quantized);
+        let quantized = self.encoding().and_then(Encoding::block_quantized);
         quantized.map_or(0, |of| of.scale_kind().bytes())
     }
 }

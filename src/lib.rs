@@ -99,13 +99,14 @@ only at run time. Two ways to a GPU come with the feature `gpu`: one records int
 //! | `gpu` | `Gatherer`, `Executor` and all other GPU types; finds an adapter only with a back end | 52 |
 //! | `vulkan`, `metal`, `dx12`, `gles`, `webgpu` | `gpu`, and this back end of wgpu | `vulkan` 59 |
 //! | `ndarray` | `gather_array` and its like, and ndarray as `wgpu_gather::ndarray` | |
-//! | the default: all of these except `ndarray` | | 69 |
+//! | `half` | rows decoded to `half::f16` and `half::bf16`, and half as `wgpu_gather::half` | |
+//! | the default: all of these except `ndarray` and `half` | | 69 |
 //!
 //! # More
 //!
 //! * [Semantics](guide::semantics): the result in each case; [scatter](guide::scatter); [frameworks](guide::frameworks): the calls of other libraries.
 //! * [Recipes](guide::recipes): rows by a mask, in the order of a key, of a paged table, of interleaved records.
-//! * [Encoded rows](guide::encoded_rows): tables that GGUF, ONNX or PyTorch quantised, and half floats.
+//! * [Encoded rows](guide::encoded_rows): tables that GGUF, ONNX or PyTorch quantised, and rows as f16 or bf16.
 //! * [Large tables](guide::large_tables): beyond a binding, a buffer or the device's memory.
 //! * [Errors](guide::errors), [costs](guide::costs) of each call, [measurements](guide::performance), tested
 //!   [back ends](guide::back_ends).
@@ -136,7 +137,7 @@ pub use bad_indices::{BadIndices, NegativeIndices};
 #[cfg(feature = "gpu")]
 pub use element::Element;
 pub use element::ElementTypes;
-pub use encoding::{BlockQuantized, Encoded, Encoding, FloatKind};
+pub use encoding::{BlockQuantized, Encoded, Encoding, Float, FloatKind};
 pub use error::{BadIndexError, PlanError, RunError};
 #[cfg(feature = "gpu")]
 pub use error::{GatherError, GpuError};
@@ -145,6 +146,8 @@ pub use gpu::{
     BadRows, Buffers, Call, Executor, Gatherer, Indices, Params, Prepared, Ranges, Request,
     ScatterRanges, Tensor,
 };
+#[cfg(feature = "half")]
+pub use half;
 pub use index::{Index, IndexKind};
 #[cfg(feature = "ndarray")]
 pub use ndarray;

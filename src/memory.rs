@@ -1,11 +1,11 @@
 //! All unsafe code of this crate: elements lent as bytes, integers read as others of their width, vectors that a gather fills,
-//! huge pages, slices found by a single bounds check, prefetch, and decoders for AVX2. Also the parts in which long slices are
+//! huge pages, slices found by a single bounds check, prefetch, and loops for AVX2. Also the parts in which long slices are
 //! copied.
 
 #![expect(
     unsafe_code,
-    reason = "bytes without values, memory that is not yet written, huge pages, a check less for each slice, prefetch, decoders \
-              for AVX2"
+    reason = "bytes without values, memory that is not yet written, huge pages, a check less for each slice, prefetch, loops for \
+              AVX2"
 )]
 
 use std::marker::PhantomData;
@@ -227,10 +227,10 @@ fn is_little_above([source, output]: [usize; 2]) -> bool {
     (1..32).contains(&(output.wrapping_sub(source) % 4096))
 }
 
-/// A decoder that is compiled for each level of processors. `decode` and the functions that it calls are `#[inline(always)]`: a
+/// A loop over values that is compiled for each level of processors. `run` and the functions that it calls are `#[inline(always)]`: a
 /// function that stays apart is compiled for the lowest level only.
-pub(crate) trait LeveledDecoder {
-    fn decode(self, from: &[u8], to: &mut [Byte]);
+pub(crate) trait Leveled {
+    fn run(self);
 }
 
 /// True if only the lowest level is called: so tests built with the variable see that levels differ in no value. A NaN of a sum
@@ -238,20 +238,20 @@ pub(crate) trait LeveledDecoder {
 #[cfg(target_arch = "x86_64")]
 const IS_LOWEST_LEVEL: bool = option_env!("GATHER_LOWEST_LEVEL").is_some();
 
-/// Decodes by the best level of this processor. An x86_64 has two levels, with AVX2 and without; others have the target's only.
-pub(crate) fn decode_at_best_level<D: LeveledDecoder>(decoder: D, from: &[u8], to: &mut [Byte]) {
+/// Runs at the best level of this processor. An x86_64 has two levels, with AVX2 and without; others have the target's only.
+pub(crate) fn run_at_best_level(values: impl Leveled) {
     #[cfg(target_arch = "x86_64")]
     {
         #[target_feature(enable = "avx2")]
-        fn with_avx2<D: LeveledDecoder>(decoder: D, from: &[u8], to: &mut [Byte]) {
-            decoder.decode(from, to);
+        fn with_avx2(values: impl Leveled) {
+            values.run();
         }
         if !IS_LOWEST_LEVEL && std::arch::is_x86_feature_detected!("avx2") {
             // SAFETY: the processor has AVX2.
-            return unsafe { with_avx2(decoder, from, to) };
+            return unsafe { with_avx2(values) };
         }
     }
-    decoder.decode(from, to);
+    values.run();
 }
 
 /// A row number as a `usize`, to index with. The row of an operand in memory keeps its value. Any other number loses its high half

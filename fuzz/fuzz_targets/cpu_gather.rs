@@ -16,7 +16,8 @@ use testkit::of_index_type;
 use testkit::oracle::Case;
 use testkit::samples::{Cpu, Element, POLICIES, Runner, Sample, WIDTHS, index_bytes};
 use testkit::scatter;
-use wgpu_gather::{BadIndices, Encoded, GatherPlan, Index, IndexKind, Operand, Reduce, RunError};
+use wgpu_gather::{
+    BadIndices, Encoded, Float, GatherPlan, Index, IndexKind, Operand, Reduce, RunError};
 
 /// The most elements of an operand: threads share a gather of as many of the widest elements.
 const MAX_ELEMENTS: usize = 8192;
@@ -155,12 +156,12 @@ impl Runner for NamingRow<'_> {
         self.checked(Cpu.gather(plan, params, indices))
     }
 
-    fn gather_decoded<I: Index>(
+    fn gather_decoded<T: Element + Float, I: Index>(
         &self,
         plan: &GatherPlan,
-        params: &Encoded<&[u8]>,
+        params: &Encoded<&[u8], T>,
         indices: &[I],
-    ) -> std::result::Result<Vec<f32>, RunError> {
+    ) -> std::result::Result<Vec<T>, RunError> {
         self.checked(Cpu.gather_decoded(plan, params, indices))
     }
 }

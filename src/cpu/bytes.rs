@@ -2,7 +2,7 @@
 
 use super::operands::{Operands, Params};
 use crate::element::ElementTypes;
-use crate::encoding::{Encoded, Parts};
+use crate::encoding::{Decoding, Encoded, Parts};
 use crate::error::RunError;
 use crate::index::{IndexKind, IndexValues};
 use crate::operand::Operand;
@@ -14,7 +14,7 @@ impl GatherPlan {
     /// and indices are little-endian `types.index_kind()`. A bad row that is filled holds zero bytes; for other bytes, fill a
     /// request of an `Executor`, of the CPU too.
     ///
-    /// If `types` has an encoding, params is decoded, and the output holds the bytes of `f32`s. This call takes no scales,
+    /// If `types` has an encoding, params is decoded, and the output holds the bytes of `f32`s or halves, as the types say. This call takes no scales,
     /// so it refuses a `BlockQuantized`; [`gather_encoded`](Self::gather_encoded) takes one.
     ///
     /// # Errors
@@ -101,7 +101,7 @@ impl GatherPlan {
         indices: &[u8],
     ) -> Result<Parts, RunError> {
         let dims = self.dims();
-        let parts = match types.encoding {
+        let parts = match types.encoding() {
             None => {
                 let params_len = [dims.params_len(), dims.params_len_with_gap()];
                 check_bytes(
@@ -131,9 +131,9 @@ fn operands<'a>(
     Operands {
         element_bytes: usize::try_from(types.element_bytes).unwrap_or(usize::MAX),
         parts,
-        params: match types.encoding {
+        params: match types.decoding {
             None => Params::Elements(params),
-            Some(encoding) => Params::Encoded(Encoded::new(encoding, params)),
+            Some(Decoding { encoding, to }) => Params::Encoded(Encoded::new(encoding, params), to),
         },
         indices,
         zero: &[0],

@@ -204,7 +204,7 @@ pub(super) fn copy_each<P, R: SelectedRows>(
     mut pairs: Pairs<'_, P>,
     prefetch: impl Fn(usize),
     rows: R,
-    copy_slice: impl Fn(&[P], &mut [Byte]),
+    mut copy_slice: impl FnMut(&[P], &mut [Byte]),
 ) -> usize {
     let count = rows.len();
     for output_row in 0..count {

@@ -1,13 +1,14 @@
 //! Gathers from encoded params.
 
 use super::operands::{Operands, Params};
-use crate::encoding::Encoded;
+use crate::encoding::{Encoded, Float};
 use crate::error::RunError;
 use crate::index::Index;
 use crate::plan::{GatherPlan, With};
 
 impl GatherPlan {
-    /// As [`gather`](Self::gather), but `params` is encoded, and the selected rows are decoded to `f32`. Bad rows that are filled hold 0.
+    /// As [`gather`](Self::gather), but `params` is encoded, and the selected rows are decoded: to `f32`, or to halves by
+    /// [`Encoded::to`]. Bad rows that are filled hold 0.
     ///
     /// The plan's shapes count values. Along the last dim of params, a slice and a [stride](Self::with_params_stride) must be
     /// whole blocks. For `RowWise8`, `RowWise4` and `BlockQuantized` they must be whole rows.
@@ -35,12 +36,12 @@ impl GatherPlan {
     /// assert_eq!(cut.unwrap_err().to_string(), text);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn gather_encoded<I: Index>(
+    pub fn gather_encoded<T: Float, I: Index>(
         &self,
-        params: &Encoded<impl AsRef<[u8]>>,
+        params: &Encoded<impl AsRef<[u8]>, T>,
         indices: &[I],
-    ) -> Result<Vec<f32>, RunError> {
-        self.fill(0.0).gather_encoded(params, indices)
+    ) -> Result<Vec<T>, RunError> {
+        self.fill(T::default()).gather_encoded(params, indices)
     }
 
     /// As [`gather_encoded`](Self::gather_encoded), but into `output` instead of a new vector.
@@ -61,17 +62,18 @@ impl GatherPlan {
     /// assert_eq!(output, [1.0, -2.0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn gather_encoded_into<I: Index>(
+    pub fn gather_encoded_into<T: Float, I: Index>(
         &self,
-        params: &Encoded<impl AsRef<[u8]>>,
+        params: &Encoded<impl AsRef<[u8]>, T>,
         indices: &[I],
-        output: &mut [f32],
+        output: &mut [T],
     ) -> Result<(), RunError> {
-        self.fill(0.0).gather_encoded_into(params, indices, output)
+        self.fill(T::default())
+            .gather_encoded_into(params, indices, output)
     }
 }
 
-impl With<'_, f32> {
+impl<T: Float> With<'_, T> {
     /// As [`GatherPlan::gather_encoded`], with the fill in the slices of bad rows.
     ///
     /// # Errors
@@ -79,12 +81,12 @@ impl With<'_, f32> {
     /// As [`GatherPlan::gather_encoded`].
     pub fn gather_encoded<I: Index>(
         &self,
-        params: &Encoded<impl AsRef<[u8]>>,
+        params: &Encoded<impl AsRef<[u8]>, T>,
         indices: &[I],
-    ) -> Result<Vec<f32>, RunError> {
-        let fill = self.fills();
+    ) -> Result<Vec<T>, RunError> {
+        let (zero, fill) = ([T::default()], self.fills());
         self.plan
-            .gather_operands(&operands(self.plan, params, indices, &fill)?)
+            .gather_operands(&operands(self.plan, params, indices, &zero, &fill)?)
     }
 
     /// As [`GatherPlan::gather_encoded_into`], with the fill in the slices of bad rows.
@@ -94,33 +96,34 @@ impl With<'_, f32> {
     /// As [`GatherPlan::gather_encoded_into`].
     pub fn gather_encoded_into<I: Index>(
         &self,
-        params: &Encoded<impl AsRef<[u8]>>,
+        params: &Encoded<impl AsRef<[u8]>, T>,
         indices: &[I],
-        output: &mut [f32],
+        output: &mut [T],
     ) -> Result<(), RunError> {
-        let fill = self.fills();
-        let operands = operands(self.plan, params, indices, &fill)?;
+        let (zero, fill) = ([T::default()], self.fills());
+        let operands = operands(self.plan, params, indices, &zero, &fill)?;
         self.plan.check_output_length(output.len())?;
         self.plan.gather_operands_into(&operands, output)
     }
 }
 
 /// The operands, whose lengths are checked.
-fn operands<'a, I: Index>(
+fn operands<'a, T: Float, I: Index>(
     plan: &GatherPlan,
-    params: &'a Encoded<impl AsRef<[u8]>>,
+    params: &'a Encoded<impl AsRef<[u8]>, T>,
     indices: &'a [I],
-    fill: &'a [f32],
-) -> Result<Operands<'a, f32>, RunError> {
+    zero: &'a [T],
+    fill: &'a [T],
+) -> Result<Operands<'a, T>, RunError> {
     let params = params.map(AsRef::as_ref);
     let parts = plan.check_encoded(&params.map(|of| of.len()))?;
     plan.check_indices_length(indices.len())?;
     Ok(Operands {
-        element_bytes: size_of::<f32>(),
+        element_bytes: size_of::<T>(),
         parts,
-        params: Params::Encoded(params),
+        params: Params::Encoded(params, T::KIND),
         indices: I::values(indices),
-        zero: &[0.0],
+        zero,
         fill,
     })
 }

@@ -3,9 +3,9 @@
 use super::copy::{Slices, copy_each};
 use super::index_rows::SelectedRows;
 use crate::encoding::{
-    BlockQuantized, Decode, Encoded, Encoding, Parts, QuantizedRow, VALUE_BYTES,
+    BlockQuantized, Decode, Encoded, Encoding, FloatKind, Parts, Pieces, QuantizedRow,
 };
-use crate::memory::{Byte, Pairs, address, decode_at_best_level};
+use crate::memory::{Byte, Pairs, address};
 use crate::operand::Operand;
 use crate::plan::GatherDims;
 
@@ -13,6 +13,8 @@ use crate::plan::GatherDims;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EncodedRows<'a> {
     pub(super) rows: &'a [u8],
+    /// What they are decoded to.
+    to: FloatKind,
     decoder: Decoder<'a>,
     /// A part in params and in the output. Block decoders take the whole slice at once.
     part: usize,
@@ -40,7 +42,12 @@ struct QuantizedRows<'a> {
 }
 
 impl<'a> EncodedRows<'a> {
-    pub(super) fn new(params: Encoded<&'a [u8]>, parts: Parts, dims: &GatherDims) -> Self {
+    pub(super) fn new(
+        params: Encoded<&'a [u8]>,
+        to: FloatKind,
+        parts: Parts,
+        dims: &GatherDims,
+    ) -> Self {
         let encoding = params.encoding;
         let in_memory = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
         let decoded = match encoding.has_whole_rows() {
@@ -61,9 +68,10 @@ impl<'a> EncodedRows<'a> {
         };
         Self {
             rows: params.rows,
+            to,
             decoder,
             part: in_memory(parts.bytes_of(decoded)),
-            part_of_output: in_memory(decoded.saturating_mul(VALUE_BYTES)),
+            part_of_output: in_memory(decoded.saturating_mul(to.bytes())),
         }
     }
 
@@ -76,12 +84,13 @@ impl<'a> EncodedRows<'a> {
         count: usize,
         output: &mut [Byte],
     ) -> usize {
+        let mut pieces = Pieces::new();
         match self.decoder {
             Decoder::Rows(decode) => {
                 let decode_slice = |from: &[u8], to: &mut [Byte]| {
                     let parts = from.chunks_exact(self.part);
                     for (from, to) in parts.zip(to.chunks_exact_mut(self.part_of_output)) {
-                        decode(from, to);
+                        pieces.store(self.to, to, |first, to| decode(from, first, to));
                     }
                 };
                 let (params, bytes) = (self.rows, slices.bytes);
@@ -94,7 +103,10 @@ impl<'a> EncodedRows<'a> {
                 for (k, output) in (0..count).zip(output.chunks_mut(of_slice.output_stride)) {
                     slices.prefetch.before(self.rows, rows, k, of_slice);
                     match rows.row(k).filter(|&row| row < row_count) {
-                        Some(row) => self.decode_quantized(&of, row, &mut output[..of_slice.slice]),
+                        Some(row) => {
+                            let output = &mut output[..of_slice.slice];
+                            self.decode_quantized(&of, row, &mut pieces, output);
+                        }
                         None => return k,
                     }
                 }
@@ -103,7 +115,13 @@ impl<'a> EncodedRows<'a> {
         }
     }
 
-    fn decode_quantized(&self, of: &QuantizedRows<'_>, row: u64, output: &mut [Byte]) {
+    fn decode_quantized(
+        &self,
+        of: &QuantizedRows<'_>,
+        row: u64,
+        pieces: &mut Pieces,
+        output: &mut [Byte],
+    ) {
         let first = address(row) * of.stride;
         for (row, to) in (first..).zip(output.chunks_exact_mut(self.part_of_output)) {
             let [values, scales, zero_points] = [
@@ -112,12 +130,13 @@ impl<'a> EncodedRows<'a> {
                 (of.zero_points, of.row_zero_points),
             ]
             .map(|(bytes, of_row)| &bytes[row * of_row..][..of_row]);
-            let decoder = QuantizedRow {
+            let row = QuantizedRow {
                 numbers: of.numbers,
+                values,
                 scales,
                 zero_points,
             };
-            decode_at_best_level(decoder, values, to);
+            pieces.store(self.to, to, |first, to| row.decode(first, to));
         }
     }
 }

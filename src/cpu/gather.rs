@@ -45,8 +45,8 @@ pub(super) fn gather(
             in_bytes(dims.params_stride),
             Prefetch::of_copies(of.len(), slice),
         ),
-        Params::Encoded(of) => {
-            encoded = EncodedRows::new(of, operands.parts, dims);
+        Params::Encoded(of, to) => {
+            encoded = EncodedRows::new(of, to, operands.parts, dims);
             let slice = in_parts(dims.slice_len);
             let prefetch = Prefetch::above(Prefetch::MIN_DECODED_BYTES, of.rows.len(), slice);
             (

@@ -1,14 +1,14 @@
 //! A gather's operands in host memory, with their types or as bytes.
 
-use crate::encoding::{Encoded, Parts};
+use crate::encoding::{Encoded, FloatKind, Parts};
 use crate::index::IndexValues;
 use crate::memory::{Byte, bytes};
 
-/// Params in host memory: elements, or encoded rows.
+/// Params in host memory: elements, or encoded rows and what they are decoded to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Params<'a, T> {
     Elements(&'a [T]),
-    Encoded(Encoded<&'a [u8]>),
+    Encoded(Encoded<&'a [u8]>, FloatKind),
 }
 
 /// A gather's operands in host memory. `T` is the element, or `Byte`, which stands for the bytes of any element.
@@ -33,7 +33,10 @@ impl<'a, T: Copy> Operands<'a, T> {
             parts: self.parts,
             params: match self.params {
                 Params::Elements(elements) => Params::Elements(bytes(elements)),
-                Params::Encoded(rows) => Params::Encoded(rows),
+                Params::Encoded(rows, to) if rows.encoding.is(to) => {
+                    Params::Elements(bytes(rows.rows))
+                }
+                Params::Encoded(rows, to) => Params::Encoded(rows, to),
             },
             indices: self.indices,
             zero: bytes(self.zero),

@@ -71,6 +71,11 @@ fn half_at<const BYTES: usize>(block: &[u8; BYTES], at: usize) -> f32 {
 }
 
 #[inline(always)]
+pub(super) fn f32(block: &[u8; 4], [to]: &mut [Value; 1]) {
+    *to = value(f32::from_le_bytes(*block));
+}
+
+#[inline(always)]
 pub(super) fn f16(block: &[u8; 2], [to]: &mut [Value; 1]) {
     *to = value(half(*block));
 }

@@ -1,8 +1,10 @@
 //! Encoded params, with their scales and zero points.
 
+use std::marker::PhantomData;
+
 #[cfg(doc)]
 use super::BlockQuantized;
-use super::Encoding;
+use super::{Encoding, Float};
 use crate::operand::Operand;
 
 /// An encoded table: its encoding, the bytes of its rows and, for a [`BlockQuantized`](crate::BlockQuantized), its scales and zero points. On the host, `P` is
@@ -19,12 +21,15 @@ use crate::operand::Operand;
 /// assert_eq!((output[0], output[16]), (-4.0, 0.5));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Encoded<P> {
+///
+/// `T` is what a gather decodes rows to: `f32`, unless you call [`to`](Self::to).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Encoded<P, T = f32> {
     pub(crate) encoding: Encoding,
     pub(crate) rows: P,
     /// Scales, then zero points.
     pub(crate) qparams: [Option<P>; 2],
+    pub(crate) to: PhantomData<fn() -> T>,
 }
 
 /// The operands that may lie beside params: scales and zero points, the *qparams*.
@@ -39,6 +44,33 @@ impl<P> Encoded<P> {
             encoding,
             rows,
             qparams: [const { None }; 2],
+            to: PhantomData,
+        }
+    }
+}
+
+impl<P, T> Encoded<P, T> {
+    /// The same table, whose rows are decoded to `U`: `f32`, or with the feature `half` also `half::f16` and `half::bf16`.
+    /// [`Float`] says how a half is rounded. A table of `f32`s is an `Encoded` of [`Encoding::F32`].
+    ///
+    #[cfg_attr(feature = "half", doc = "```")]
+    #[cfg_attr(not(feature = "half"), doc = "```ignore")]
+    /// use half::bf16;
+    /// use wgpu_gather::{Encoded, Encoding, Gather};
+    ///
+    /// let table = [1.0_f32, 2.0, 1.01, -0.0].map(f32::to_le_bytes).concat();
+    /// let table = Encoded::new(Encoding::F32, table).to::<bf16>();
+    /// let row = Gather::new().plan(&[2, 2], &[1])?.gather_encoded(&table, &[1])?;
+    /// assert_eq!(row, [bf16::from_f32(1.01), bf16::NEG_ZERO]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn to<U: Float>(self) -> Encoded<P, U> {
+        Encoded {
+            encoding: self.encoding,
+            rows: self.rows,
+            qparams: self.qparams,
+            to: PhantomData,
         }
     }
 
@@ -77,6 +109,7 @@ impl<P> Encoded<P> {
                 .qparams
                 .each_ref()
                 .map(|qparam| qparam.as_ref().map(&of)),
+            to: PhantomData,
         }
     }
 
@@ -100,6 +133,7 @@ impl<P> Encoded<P> {
                     .map(|points| of(QPARAMS[1], points))
                     .transpose()?,
             ],
+            to: PhantomData,
         })
     }
 }

@@ -3,18 +3,21 @@
 mod block_quantized;
 mod decode;
 mod encoded;
+mod float;
 mod parts;
 mod quantized;
 mod row;
 
-pub use self::block_quantized::{BlockQuantized, FloatKind};
+pub use self::block_quantized::BlockQuantized;
 pub use self::encoded::Encoded;
 pub(crate) use self::encoded::QPARAMS;
+pub(crate) use self::float::{Decoding, Pieces};
+pub use self::float::{Float, FloatKind};
 pub(crate) use self::parts::Parts;
 pub(crate) use self::quantized::QuantizedRow;
-pub(crate) use self::row::{Decode, VALUE_BYTES};
+pub(crate) use self::row::Decode;
 use self::row::{Row, row};
-use crate::memory::{Byte, LeveledDecoder, decode_at_best_level};
+use crate::memory::{Byte, Leveled, run_at_best_level};
 use crate::names::names;
 use crate::operand::Operand;
 
@@ -22,7 +25,7 @@ use crate::operand::Operand;
 /// shaders/decode/. The row ends with the name that function and file share.
 macro_rules! encodings {
     ($($(#[$doc:meta])* $variant:ident, $name:literal, $len:literal values in $bytes:literal bytes, $function:ident;)*) => {
-        /// How params rows are encoded; a gather decodes them to `f32`.
+        /// How params rows are encoded; a gather decodes them to `f32`, or to halves by [`Encoded::to`].
         ///
         /// Whole blocks follow one another along the last dim of params, and may start at any byte. Names and bytes are
         /// GGUF's, except for `F8E4M3` and `F8E5M2` (safetensors), `RowWise8` and `RowWise4` (FBGEMM, PyTorch) and `BlockQuantized` (ONNX
@@ -44,7 +47,7 @@ macro_rules! encodings {
         ///
         /// | encoding | bits that may differ from device to device |
         /// |---|---|
-        /// | `F16`, `Bf16`, `F8E5M2`, `Mxfp4` | none: values are put together from bits, subnormal ones and NaNs too |
+        /// | `F32`, `F16`, `Bf16`, `F8E5M2`, `Mxfp4` | none: values are put together from bits, subnormal ones and NaNs too |
         /// | all others, such as `Q8_0` | a NaN's payload; on Metal, values whose scale is a NaN, an infinity or -0 |
         /// | `RowWise8` and `BlockQuantized`: as the line above, and | values with a subnormal scale, bias or product, which a GPU's driver may turn into 0; on Metal, values that overflow to an infinity |
         ///
@@ -85,19 +88,19 @@ macro_rules! encodings {
         impl Encoding {
             const fn row(self) -> &'static Row {
                 match self {
-                    $(Self::$variant => row!($len, $bytes, 0, $function, Some(|from, to| {
-                        struct Blocks;
+                    $(Self::$variant => row!($len, $bytes, 0, $function, Some(|from, first, to| {
+                        struct Blocks<'a>(&'a [u8], &'a mut [Byte]);
 
-                        impl LeveledDecoder for Blocks {
+                        impl Leveled for Blocks<'_> {
                             #[inline(always)]
-                            fn decode(self, from: &[u8], to: &mut [Byte]) {
-                                let to = to.as_chunks_mut().0.as_chunks_mut().0;
-                                for (block, to) in from.as_chunks().0.iter().zip(to) {
+                            fn run(self) {
+                                let to = self.1.as_chunks_mut().0.as_chunks_mut().0;
+                                for (block, to) in self.0.as_chunks().0.iter().zip(to) {
                                     decode::$function(block, to);
                                 }
                             }
                         }
-                        decode_at_best_level(Blocks, from, to);
+                        run_at_best_level(Blocks(&from[first / $len * $bytes..], to));
                     })),)*
                     Self::RowWise8 => row!(1, 1, 8, row_wise_8, Some(quantized::row_wise_8)),
                     Self::RowWise4 => row!(2, 1, 4, row_wise_4, Some(quantized::row_wise_4)),
@@ -113,6 +116,8 @@ macro_rules! encodings {
 }
 
 encodings! {
+    /// Plain `f32`s: a gather copies them, or rounds them to halves.
+    F32, "F32", 1 values in 4 bytes, f32;
     /// IEEE half floats.
     F16, "F16", 1 values in 2 bytes, f16;
     /// The high halves of `f32`s.
@@ -159,18 +164,19 @@ encodings! {
 }
 
 impl Encoding {
-    /// The encoding that a tensor of a GGUF file has, by its type number (`ggml_type`). `None` for 0, plain `f32`s, and for types
-    /// that this crate does not decode.
+    /// The encoding that a tensor of a GGUF file has, by its type number (`ggml_type`). `None` for types that this crate does not
+    /// decode.
     ///
     /// ```
     /// use wgpu_gather::Encoding;
     ///
     /// assert_eq!(Encoding::from_gguf_type(12), Some(Encoding::Q4K));
-    /// assert_eq!(Encoding::from_gguf_type(0), None);
+    /// assert_eq!(Encoding::from_gguf_type(24), None); // integers of 8 bits
     /// ```
     #[must_use]
     pub const fn from_gguf_type(number: u32) -> Option<Self> {
         Some(match number {
+            0 => Self::F32,
             1 => Self::F16,
             2 => Self::Q4_0,
             3 => Self::Q4_1,
@@ -238,6 +244,16 @@ impl Encoding {
         }
     }
 
+    /// True if rows hold plain numbers of this type: a gather moves their bits.
+    pub(crate) const fn is(self, kind: FloatKind) -> bool {
+        matches!(
+            (self, kind),
+            (Self::F32, FloatKind::F32)
+                | (Self::F16, FloatKind::F16)
+                | (Self::Bf16, FloatKind::Bf16)
+        )
+    }
+
     /// True if the encoding needs `operand`: scales or zero points.
     pub(crate) fn has(self, operand: Operand) -> bool {
         let bytes = self.block_quantized().map(|of| of.row_bytes_of(operand, 0));
@@ -275,6 +291,7 @@ impl Encoding {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::encoding::row::VALUE_BYTES;
     use crate::memory::{address, write_into};
 
     #[test]
@@ -295,12 +312,12 @@ mod tests {
                 .collect();
             let decode = encoding.decode().expect("no other operand");
             let mut values = vec![0.0_f32; address(len)];
-            write_into(&mut values, |to| decode(&bytes[1..], to));
+            write_into(&mut values, |to| decode(&bytes[1..], 0, to));
             assert!(values.iter().any(|&value| value != 0.0));
             let mut room = vec![7_u8; values.len() * 4 + 2];
             write_into(&mut room, |to| {
                 let end = to.len() - 1;
-                decode(&bytes[1..], &mut to[1..end]);
+                decode(&bytes[1..], 0, &mut to[1..end]);
             });
             let expected = values.iter().flat_map(|value| value.to_ne_bytes());
             assert!(

@@ -1,74 +1,115 @@
 //! Decoders for packed numbers whose scales lie outside their blocks: at a row's end, or in their own operand. Each product and
 //! each sum rounds once.
 
-use super::block_quantized::{BlockQuantized, FloatKind};
+use super::block_quantized::BlockQuantized;
 use super::decode::{each, half, high_half};
+use super::float::FloatKind;
 use super::row::{VALUE_BYTES, Value};
-use crate::memory::{Byte, LeveledDecoder, address, decode_at_best_level};
+use crate::memory::{Byte, Leveled, address, run_at_best_level};
 
 /// Values, then the scale and the bias of the row.
-pub(super) fn row_wise_8(row: &[u8], to: &mut [Byte]) {
+pub(super) fn row_wise_8(row: &[u8], first: usize, to: &mut [Byte]) {
     let (numbers, end) = row.split_at(row.len() - 8);
     let [scale, bias] = [0, 4].map(|at| f32_at(&end[at..]));
-    decode_at_best_level(RowWise::<8> { scale, bias }, numbers, to);
+    let numbers = &numbers[first..][..to.len() / 4];
+    run_at_best_level(RowWise::<8> {
+        numbers,
+        scale,
+        bias,
+        to,
+    });
 }
 
 /// Half bytes, then the scale and the bias of the row.
-pub(super) fn row_wise_4(row: &[u8], to: &mut [Byte]) {
+pub(super) fn row_wise_4(row: &[u8], first: usize, to: &mut [Byte]) {
     let (numbers, end) = row.split_at(row.len() - 4);
     let [scale, bias] = [0, 2].map(|at| half([end[at], end[at + 1]]));
-    decode_at_best_level(RowWise::<4> { scale, bias }, numbers, to);
+    let numbers = &numbers[first / 2..][..to.len() / 8];
+    run_at_best_level(RowWise::<4> {
+        numbers,
+        scale,
+        bias,
+        to,
+    });
 }
 
-struct RowWise<const BITS: usize> {
+struct RowWise<'a, const BITS: usize> {
+    numbers: &'a [u8],
     scale: f32,
     bias: f32,
+    to: &'a mut [Byte],
 }
 
-impl<const BITS: usize> LeveledDecoder for RowWise<BITS> {
+impl<const BITS: usize> Leveled for RowWise<'_, BITS> {
     #[inline(always)]
-    fn decode(self, from: &[u8], to: &mut [Byte]) {
-        packed::<BITS>(from, to, |q| f32::from(q) * self.scale + self.bias);
+    fn run(self) {
+        let Self {
+            numbers,
+            scale,
+            bias,
+            to,
+        } = self;
+        packed::<BITS>(numbers, to, |q| f32::from(q) * scale + bias);
     }
 }
 
-/// Decodes a row of the last dim in an `Encoding::BlockQuantized`, with the scales and zero points of its blocks.
+/// A row of the last dim in an `Encoding::BlockQuantized`, with the scales and zero points of its blocks.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct QuantizedRow<'a> {
     pub(crate) numbers: BlockQuantized,
+    pub(crate) values: &'a [u8],
     pub(crate) scales: &'a [u8],
     pub(crate) zero_points: &'a [u8],
 }
 
-impl LeveledDecoder for QuantizedRow<'_> {
+impl QuantizedRow<'_> {
+    /// As a [`Decode`](super::Decode) of the row.
+    pub(crate) fn decode(self, first: usize, to: &mut [Byte]) {
+        run_at_best_level(QuantizedValues {
+            row: self,
+            first,
+            to,
+        });
+    }
+}
+
+/// Values of a row, from a block's first one on, and the room for them.
+struct QuantizedValues<'a> {
+    row: QuantizedRow<'a>,
+    first: usize,
+    to: &'a mut [Byte],
+}
+
+impl Leveled for QuantizedValues<'_> {
     #[inline(always)]
-    fn decode(self, from: &[u8], to: &mut [Byte]) {
-        match self.numbers.bits() {
-            2 => self.blocks::<2>(from, to),
-            4 => self.blocks::<4>(from, to),
-            _ => self.blocks::<8>(from, to),
+    fn run(self) {
+        match self.row.numbers.bits() {
+            2 => self.blocks::<2>(),
+            4 => self.blocks::<4>(),
+            _ => self.blocks::<8>(),
         }
     }
 }
 
-impl QuantizedRow<'_> {
+impl QuantizedValues<'_> {
     #[inline(always)]
-    fn blocks<const BITS: usize>(self, from: &[u8], to: &mut [Byte]) {
-        let (len, flipped) = (self.numbers.block_len(), self.numbers.flipped());
+    fn blocks<const BITS: usize>(self) {
+        let Self { row, first, to } = self;
+        let (len, flipped) = (row.numbers.block_len(), row.numbers.flipped());
         let [block, block_of_output] = [len * BITS as u64 / 8, len * VALUE_BYTES].map(address);
-        let scale_of: fn(&[u8]) -> f32 = match self.numbers.scale_kind() {
+        let scale_of: fn(&[u8]) -> f32 = match row.numbers.scale_kind() {
             FloatKind::F32 => f32_at,
             FloatKind::F16 => |scale| half([scale[0], scale[1]]),
             FloatKind::Bf16 => |scale| high_half([scale[0], scale[1]]),
         };
-        let scales = self
-            .scales
-            .chunks(address(self.numbers.scale_kind().bytes()));
-        let blocks = from.chunks(block).zip(to.chunks_mut(block_of_output));
-        for (number, ((values, to), scale)) in blocks.zip(scales).enumerate() {
-            let zero_point = self.numbers.zero_point().unwrap_or_else(|| {
+        let scales = row.scales.chunks(address(row.numbers.scale_kind().bytes()));
+        let blocks = row.values.chunks(block).zip(scales).enumerate();
+        let blocks = blocks.skip(first / address(len));
+        for (to, (number, (values, scale))) in to.chunks_mut(block_of_output).zip(blocks) {
+            let zero_point = row.numbers.zero_point().unwrap_or_else(|| {
                 let bit = number * BITS;
                 let low_bits = u8::MAX >> (8 - BITS);
-                (self.zero_points[bit / 8] >> (bit % 8) & low_bits) ^ flipped
+                (row.zero_points[bit / 8] >> (bit % 8) & low_bits) ^ flipped
             });
             let (zero_point, scale) = (f32::from(zero_point), scale_of(scale));
             let value_of = |q| (f32::from(q ^ flipped) - zero_point) * scale;

@@ -2,8 +2,9 @@
 
 use crate::memory::Byte;
 
-/// Decodes whole blocks, or one row that ends with a scale, to `f32`.
-pub(crate) type Decode = fn(&[u8], &mut [Byte]);
+/// Decodes whole blocks, or one row that ends with a scale, to `f32`s that fill the room, from the value with this number on, which
+/// starts a block.
+pub(crate) type Decode = fn(&[u8], usize, &mut [Byte]);
 
 /// Bytes in a decoded value, an `f32`.
 pub(crate) const VALUE_BYTES: u64 = 4;

@@ -141,18 +141,18 @@ fn explain<'w>(
             qparams_names += &format!(" and {operand}");
         }
     }
-    let encoding = types.encoding;
+    let decoding = types.decoding;
     line(format!(
         "{} of {slice_bytes} bytes {} {}; {table} {params} bytes{}{qparams_bytes}, indices {indices} bytes ({}), {rows} {output} bytes",
         count(dims.output_rows(), "slice"),
         if is_scatter { "into" } else { "out of" },
         count(dims.params_rows(), "row"),
-        encoding.map_or_else(String::new, |encoding| format!(" ({encoding})")),
+        decoding.map_or_else(String::new, |decoding| format!(" ({decoding})")),
         types.index_kind,
     ));
     let most = limits.max_buffer_size;
     let is_too_long = |bytes: u64| range_bytes(bytes) > most;
-    let (verb, buffers, on_the_cpu) = match (typed.update, encoding) {
+    let (verb, buffers, on_the_cpu) = match (typed.update, decoding) {
         (None, None) => ("gather", "gather_shards", "gather"),
         (None, Some(_)) => ("gather", "gather_shards", "gather_encoded"),
         (Some(Update::Assign | Update::AssignLast), _) => ("scatter", "scatter_shards", "scatter"),
@@ -332,6 +332,7 @@ fn kernel_line(pass: &Pass) -> String {
         Kernel::Lines => "4 slices a lane".to_owned(),
         Kernel::WordParts => "4 bytes of the target a lane".to_owned(),
         Kernel::Bytes { lane_words } => format!("{} bytes of output a lane", 4 * lane_words),
+        Kernel::Halves(_) => "2 halves of output a lane".to_owned(),
     };
     let find = match find {
         FindRows::General => ", rows found by 64-bit arithmetic",

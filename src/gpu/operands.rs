@@ -61,7 +61,7 @@ impl<'a> Operands<'a> {
         for (at, operand) in QPARAMS.into_iter().enumerate() {
             match (qparams[at], typed.bytes.qparams[at]) {
                 (None, 1..) => return Err(GatherError::MissingOperand { operand }),
-                (Some(_), _) if !types.encoding.is_some_and(|of| of.has(operand)) => {
+                (Some(_), _) if !types.encoding().is_some_and(|of| of.has(operand)) => {
                     return Err(GatherError::UnexpectedOperand { operand });
                 }
                 _ => {}

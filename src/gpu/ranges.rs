@@ -96,7 +96,7 @@ pub(super) fn check_range(
         Operand::Scales => word_part(types.scale_bytes()),
         Operand::ZeroPoints => 1,
         // Blocks start at any byte.
-        Operand::Params | Operand::ParamsShard(_) if types.encoding.is_some() => 1,
+        Operand::Params | Operand::ParamsShard(_) if types.encoding().is_some() => 1,
         Operand::Params
         | Operand::ParamsShard(_)
         | Operand::Output

@@ -132,8 +132,8 @@ impl EntryPoint {
             }
         };
         let mut overrides = find.overrides();
-        if let Some(Unit::OneDecoded(encoding)) = kernel.unit() {
-            overrides.push(("HAS_ROWS", u8::from(encoding.has_whole_rows()).into()));
+        if let (Some(Unit::OneDecoded(of)), _) | (_, Kernel::Halves(of)) = (kernel.unit(), kernel) {
+            overrides.push(("HAS_ROWS", u8::from(of.encoding.has_whole_rows()).into()));
         }
         if let Some(quantized) = kernel.block_quantized() {
             overrides.push(("BITS", quantized.bits().into()));
@@ -146,6 +146,7 @@ impl EntryPoint {
             | Kernel::FourRows(_)
             | Kernel::Long(_)
             | Kernel::Lines
+            | Kernel::Halves(_)
             | Kernel::WordParts => {}
         }
         overrides
@@ -198,9 +199,9 @@ pub(crate) mod binding {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Shader {
     file: &'static str,
-    /// Where a line `Needs` leaves a choice, the chosen files: they find rows, load units, and decode or update. Without a
-    /// choice, the first is taken.
-    choices: [Option<&'static str>; 3],
+    /// Where a line `Needs` leaves a choice, the chosen files: they find rows, load units, decode or update, and round halves.
+    /// Without a choice, the first is taken.
+    choices: [Option<&'static str>; 4],
 }
 
 /// Finds the code of a file in shaders/ by its name.
@@ -225,7 +226,7 @@ macro_rules! texts {
 
 texts!(
     /// The code for gathers.
-    gather_text: "common" "element_dims" "index_rows" "general" "vec4" "words" "decoded" "four_decoded" "one_decoded" "slices" "rows" "four_rows" "long" "packed" "packed_words" "packed_narrow" "lines" "bytes" "report" "mask" "decode/k_scales" "decode/iq4_numbers";
+    gather_text: "common" "element_dims" "index_rows" "general" "vec4" "words" "decoded" "four_decoded" "one_decoded" "four_halves" "to_f16" "to_bf16" "halves" "slices" "rows" "four_rows" "long" "packed" "packed_words" "packed_narrow" "lines" "bytes" "report" "mask" "decode/k_scales" "decode/iq4_numbers";
     |file| Encoding::shader(file).expect("a file of shaders/")
 );
 texts!(
@@ -262,6 +263,7 @@ impl Shader {
                         Some(find.file()),
                         unit_file(kernel, update),
                         update_file(kernel, update),
+                        None,
                     ],
                 };
             }
@@ -271,13 +273,13 @@ impl Shader {
                         IndexRowsPass::WriteKeys => "write_keys",
                         _ => "winners",
                     },
-                    choices: [Some(find.file()), None, None],
+                    choices: [Some(find.file()), None, None, None],
                 };
             }
             EntryPoint::Fold { unit, .. } => {
                 return Self {
                     file: "fold",
-                    choices: [None, Some(unit.file()), None],
+                    choices: [None, Some(unit.file()), None, None],
                 };
             }
             EntryPoint::Sort(_) => return Self::alone("sort"),
@@ -287,27 +289,27 @@ impl Shader {
         if let Kernel::Packed { .. } = kernel {
             return Self {
                 file: "packed",
-                choices: [Some(find.packed_file()), None, None],
+                choices: [Some(find.packed_file()), None, None, None],
             };
         }
-        let (unit, encoding) = match kernel.unit() {
-            Some(unit) => (Some(unit.file()), unit.encoding()),
-            None => (None, None),
-        };
-        let decode = match encoding {
-            Some(encoding) => Some(encoding.file()),
+        let unit = match kernel.unit() {
+            Some(unit) => Some(unit.file()),
             None => None,
+        };
+        let (decode, round) = match kernel.decoding() {
+            Some(of) => (Some(of.encoding.file()), of.rounding_file()),
+            None => (None, None),
         };
         Self {
             file: kernel.name(false),
-            choices: [Some(find.file()), unit, decode],
+            choices: [Some(find.file()), unit, decode, round],
         }
     }
 
     const fn alone(file: &'static str) -> Self {
         Self {
             file,
-            choices: [None; 3],
+            choices: [None; 4],
         }
     }
 

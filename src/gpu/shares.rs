@@ -18,11 +18,12 @@ impl Kernel {
         }
     }
 
-    /// The output bytes that a lane owns wherever slices begin, in `Packed`, `Lines` and `Bytes`; `None` if lanes own units.
+    /// The output bytes that a lane owns wherever slices begin, in `Packed`, `Lines`, `Bytes` and `Halves`; `None` if lanes own units.
     pub(crate) const fn lane_bytes(self) -> Option<u64> {
         match self {
             Self::Packed { .. } | Self::Lines => Some(LANE_BYTES as u64),
             Self::Bytes { lane_words } => Some(4 * lane_words as u64),
+            Self::Halves(_) => Some(4),
             Self::Rows(_) | Self::FourRows(_) | Self::Long(_) | Self::WordParts => None,
         }
     }
@@ -68,9 +69,7 @@ impl Kernel {
                     workgroups: rows.div_ceil(slots) * slice_workgroups,
                 }
             }
-            Self::Rows(_) | Self::Packed { .. } | Self::Lines | Self::Bytes { .. } => {
-                Shares::of_slots(u64::from(WORKGROUP_SIZE) / units, 0, rows)
-            }
+            _ => Shares::of_slots(u64::from(WORKGROUP_SIZE) / units, 0, rows),
         }
     }
 }
@@ -78,7 +77,7 @@ impl Kernel {
 /// How the workgroups of a dispatch share its rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shares {
-    /// How many slices a workgroup copies at once; 0 for `Packed`, `Lines` and `Bytes`.
+    /// How many slices a workgroup copies at once; 0 for kernels whose lanes own bytes.
     pub(crate) slots: u64,
     /// `FourRows`: the distance between a lane's rows, a power of two. `Long`: the distance between a lane's units, which is
     /// how many lanes of a workgroup copy. `WordParts`: the words in a slice. Else 0.

@@ -65,11 +65,11 @@ impl<'a> TypedPlan<'a> {
             return Err(GatherError::ZeroSizedElement);
         }
         let dims = plan.dims();
-        let parts = match types.encoding {
+        let parts = match types.encoding() {
             Some(encoding) => encoding.parts(plan)?,
             None => Parts::elements(types.element_bytes),
         };
-        let qparam_parts = QPARAMS.map(|operand| parts.of_qparam(types.encoding, operand));
+        let qparam_parts = QPARAMS.map(|operand| parts.of_qparam(types.encoding(), operand));
         let bytes = |operand, elements: u64, element_bytes| {
             elements
                 .checked_mul(element_bytes)

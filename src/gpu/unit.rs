@@ -1,16 +1,16 @@
 //! Units: what a lane copies or decodes at once.
 
-use crate::encoding::Encoding;
+use crate::encoding::{Decoding, FloatKind};
 
-/// A unit: 16 or 4 output bytes, which a lane stores at once. A slice is whole units.
+/// A unit: 16, 8 or 4 output bytes, which a lane stores at once. A slice is whole units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Unit {
     /// A lane loads as many bytes from params at once.
     Vec4,
     Word,
-    /// Four decoded values, or one.
-    FourDecoded(Encoding),
-    OneDecoded(Encoding),
+    /// Four decoded values; or one, an `f32`.
+    FourDecoded(Decoding),
+    OneDecoded(Decoding),
 }
 
 impl Unit {
@@ -19,21 +19,28 @@ impl Unit {
     pub(crate) const fn of(
         alignment: u64,
         fill_words: u32,
-        encoding: Option<Encoding>,
+        decoding: Option<Decoding>,
     ) -> Option<Self> {
-        match (alignment, encoding) {
-            (16.., None) if 4_u32.is_multiple_of(fill_words) => Some(Self::Vec4),
-            (16.., Some(encoding)) => Some(Self::FourDecoded(encoding)),
-            (4.., None) => Some(Self::Word),
-            (4.., Some(encoding)) => Some(Self::OneDecoded(encoding)),
-            _ => None,
+        let Some(decoding) = decoding else {
+            return match alignment {
+                16.. if 4_u32.is_multiple_of(fill_words) => Some(Self::Vec4),
+                4.. => Some(Self::Word),
+                _ => None,
+            };
+        };
+        let four = Self::FourDecoded(decoding);
+        match decoding.to {
+            _ if alignment >= four.bytes() => Some(four),
+            FloatKind::F32 => Some(Self::OneDecoded(decoding)),
+            FloatKind::F16 | FloatKind::Bf16 => None,
         }
     }
 
     /// How many output bytes the unit has.
     pub(crate) const fn bytes(self) -> u64 {
         match self {
-            Self::Vec4 | Self::FourDecoded(_) => 16,
+            Self::Vec4 => 16,
+            Self::FourDecoded(decoding) => 4 * decoding.to.bytes(),
             Self::Word | Self::OneDecoded(_) => 4,
         }
     }
@@ -46,9 +53,9 @@ impl Unit {
         }
     }
 
-    pub(crate) const fn encoding(self) -> Option<Encoding> {
+    pub(crate) const fn decoding(self) -> Option<Decoding> {
         match self {
-            Self::FourDecoded(encoding) | Self::OneDecoded(encoding) => Some(encoding),
+            Self::FourDecoded(decoding) | Self::OneDecoded(decoding) => Some(decoding),
             Self::Vec4 | Self::Word => None,
         }
     }
@@ -58,7 +65,10 @@ impl Unit {
         match self {
             Self::Vec4 => "vec4",
             Self::Word => "words",
-            Self::FourDecoded(_) => "four_decoded",
+            Self::FourDecoded(decoding) => match decoding.to {
+                FloatKind::F32 => "four_decoded",
+                FloatKind::F16 | FloatKind::Bf16 => "four_halves",
+            },
             Self::OneDecoded(_) => "one_decoded",
         }
     }

@@ -78,7 +78,7 @@ impl GatherPlan {
     /// As [`check_scatter`](Self::check_scatter), and checks that the target holds elements.
     pub(crate) fn check_scatter_of(&self, types: ElementTypes) -> Result<(), PlanError> {
         self.check_scatter()?;
-        match types.encoding {
+        match types.encoding() {
             None => Ok(()),
             Some(encoding) => Err(PlanError::EncodedTarget {
                 encoding: encoding.to_string(),

@@ -1,10 +1,12 @@
 """Writes tests/data/encoded/: for each encoding, rows of bytes and the values that gguf-py decodes from them, as the bits of
-f32; and model.gguf with the first rows of each encoding that GGUF has. 200 rows are random bytes; the rows after them have scales of special values. The values of the 8-bit floats are those
+f32; model.gguf with the first rows of each encoding that GGUF has; and halves.json with a sum of all those values as f16 and as
+bf16, by NumPy's and ml_dtypes' rounding, each times its number from 1 on, with one NaN for each. 200 rows are random bytes; the rows after them have scales of special values. The values of the 8-bit floats are those
 of ml_dtypes.
 
     pip install gguf==0.19.0 ml_dtypes==0.6.0 && python3 encoded_cases.py
 """
 
+import json
 from pathlib import Path
 
 import gguf
@@ -14,6 +16,7 @@ from gguf import GGMLQuantizationType as Type
 
 # The blocks of a row, and where a block has half floats as scales. The scale of MXFP4 is its first byte.
 FORMATS = {
+    "F32": (32, []),
     "F16": (32, []),
     "BF16": (32, []),
     "F8_E4M3": (32, []),
@@ -55,7 +58,7 @@ def write_model(folder):
     writer.add_uint8("test.uint8", 1)
     writer.add_custom_alignment(64)
     for name in FORMATS:
-        if name not in FLOATS_OF_8_BITS:
+        if name not in FLOATS_OF_8_BITS and name != "F32":
             rows = np.load(folder / f"{name.lower()}_rows.npy")[:MODEL_ROWS]
             if name == "F16":
                 writer.add_tensor(name, rows.view(np.float16))
@@ -66,6 +69,18 @@ def write_model(folder):
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
+
+
+def sums_of_halves(folder):
+    """A file's name, and the sum of its halves for each type."""
+    for file in sorted(folder.glob("*_values.npy")):
+        values = np.load(file).view(np.float32).reshape(-1)
+        sums = {}
+        with np.errstate(all="ignore"):
+            for name, kind, nan in [("f16", np.float16, 0x7E00), ("bf16", ml_dtypes.bfloat16, 0x7FC0)]:
+                halves = np.where(np.isnan(values), nan, values.astype(kind).view(np.uint16)).astype(np.uint64)
+                sums[name] = int((halves * np.arange(1, len(halves) + 1, dtype=np.uint64)).sum())
+        yield file.name.removesuffix("_values.npy"), sums
 
 
 def main():
@@ -97,6 +112,7 @@ def main():
         np.save(folder / f"{name.lower()}_rows.npy", rows)
         np.save(folder / f"{name.lower()}_values.npy", values.view(np.uint32))
     write_model(folder)
+    (folder / "halves.json").write_text(json.dumps(dict(sums_of_halves(folder)), indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use half::{bf16, f16};
 use testkit::cases;
 use testkit::encoded::{Recorded, encoded, row_bytes, row_len};
 use testkit::indices::Hash;
@@ -61,6 +62,73 @@ fn recorded_rows_are_decoded() {
             .zip(bytes.chunks(row_len * 4))
         {
             assert!(found.starts_with(row) && found[row.len()..].iter().all(|&gap| gap == 7));
+        }
+    }
+}
+
+/// ml_dtypes and NumPy round the recorded values to the same halves as the crate `half`, and so do we.
+#[test]
+fn recorded_rows_are_decoded_to_halves() {
+    let sums = testkit::data::file("encoded/halves.json");
+    let sums = std::fs::read_to_string(sums).unwrap();
+    let sums: serde_json::Value = serde_json::from_str(&sums).unwrap();
+    for &encoding in Encoding::ALL {
+        let recorded = Recorded::of(encoding);
+        let [rows, row_len] = recorded.shape;
+        let (indices, plan) = recorded.reordered();
+        for to in [FloatKind::F16, FloatKind::Bf16] {
+            let all = (0..rows).flat_map(|row| recorded.halves_of_row(row, to));
+            let all: Vec<u16> = bytemuck::pod_collect_to_vec(&all.collect::<Vec<u8>>());
+            let numbered = (1_u64..).zip(&all).map(|(n, &half)| n * u64::from(half));
+            let name = (encoding.to_string().to_lowercase(), to.to_string());
+            assert_eq!(sums[&name.0][&name.1], numbered.sum::<u64>(), "{name:?}");
+
+            let types = ElementTypes::decoded(encoding, to, IndexKind::I32);
+            let indices_bytes = bytemuck::cast_slice(&indices);
+            let found = plan.gather_bytes(types, &recorded.rows, indices_bytes);
+            recorded.check_halves(to, &indices, &found.unwrap());
+            // Rows with gaps.
+            let gaps = plan.with_output_stride(row_len + 3).unwrap();
+            let mut wide = vec![7; gaps.output_len() * 2];
+            gaps.gather_bytes_into(types, &recorded.rows, indices_bytes, &mut wide)
+                .unwrap();
+            for (&index, wide) in indices.iter().zip(wide.chunks((row_len + 3) * 2)) {
+                let (row, gap) = wide.split_at(row_len * 2);
+                recorded.check_halves(to, &[index], row);
+                assert!(gap.iter().all(|&byte| byte == 7));
+            }
+        }
+    }
+}
+
+/// As the crate `half` rounds, except for NaNs: by default 15 floats for each high half of one, with `GATHER_EVERY_CASE` all 2^32.
+#[test]
+fn every_f32_is_rounded_to_halves() {
+    const LOWS: [u16; 15] = [
+        0, 1, 0xfff, 0x1000, 0x1001, 0x1fff, 0x2000, 0x3000, 0x3001, 0x7fff, 0x8000, 0x8001,
+        0xefff, 0xf000, 0xffff,
+    ];
+    let lows: Vec<u16> = match testkit::sweep::takes_every_case() {
+        true => (0..=u16::MAX).collect(),
+        false => LOWS.to_vec(),
+    };
+    let plan = Gather::new().plan(&[1, 1 << 16], &[1]).unwrap();
+    for low in lows {
+        let floats = (0..=u16::MAX).map(|high| u32::from(high) << 16 | u32::from(low));
+        let floats: Vec<f32> = floats.map(f32::from_bits).collect();
+        let table = Encoded::new(Encoding::F32, bytemuck::cast_slice(&floats));
+        let halves = plan.gather_encoded(&table.to::<f16>(), &[0]).unwrap();
+        let high_halves = plan.gather_encoded(&table.to::<bf16>(), &[0]).unwrap();
+        for (&value, (half, high_half)) in floats.iter().zip(halves.into_iter().zip(high_halves)) {
+            let (expected, high) = match value.is_nan() {
+                true => (0x7e00, 0x7fc0),
+                false => (
+                    f16::from_f32(value).to_bits(),
+                    bf16::from_f32(value).to_bits(),
+                ),
+            };
+            let found = [half.to_bits(), high_half.to_bits()];
+            assert_eq!(found, [expected, high], "{:#010x}", value.to_bits());
         }
     }
 }
@@ -166,6 +234,19 @@ fn recorded_rows_of_onnx_runtime_are_decoded() {
     for case in Quantized::all() {
         let found = (case.plan).gather_encoded(&case.encoded(), &case.indices);
         case.check(&found.unwrap());
+        let (params, plan) = (case.encoded(), &case.plan);
+        let halves: Vec<u8> = match case.scales {
+            FloatKind::F16 => {
+                let found = plan.gather_encoded(&params.to::<f16>(), &case.indices);
+                bytemuck::cast_slice(&found.unwrap()).to_vec()
+            }
+            FloatKind::Bf16 => {
+                let found = plan.gather_encoded(&params.to::<bf16>(), &case.indices);
+                bytemuck::cast_slice(&found.unwrap()).to_vec()
+            }
+            _ => continue,
+        };
+        case.check_bytes(&halves);
     }
 }
 
@@ -284,8 +365,9 @@ fn every_case_of_the_table_with_blocks_equals_the_oracle() {
             if elements * row_len(encoding) > 1 << 15 {
                 continue;
             }
-            for sample in case.encoded_samples(encoding, &[IndexKind::I64, IndexKind::U8], POLICIES)
-            {
+            let to = FloatKind::ALL[count % 3];
+            let kinds = [IndexKind::I64, IndexKind::U8];
+            for sample in case.encoded_samples(encoding, to, &kinds, POLICIES) {
                 if !sample.fill.is_empty() {
                     continue;
                 }
@@ -425,7 +507,7 @@ fn gguf_type_numbers_are_those_of_the_guide() {
         Some((cells.next()?.parse::<u32>().ok()?, name))
     });
     let named: BTreeMap<u32, &str> = rows.collect();
-    assert_eq!(named.len(), 15);
+    assert_eq!(named.len(), 16);
     for number in (0..100).chain([u32::MAX]) {
         let encoding = Encoding::from_gguf_type(number).map(|encoding| encoding.to_string());
         assert_eq!(encoding.as_deref(), named.get(&number).copied(), "{number}");

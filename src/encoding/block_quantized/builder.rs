@@ -1,6 +1,7 @@
 //! Makes a [`BlockQuantized`]: checks its numbers, and sets its options.
 
-use super::{BlockQuantized, FloatKind};
+use super::super::float::FloatKind;
+use super::BlockQuantized;
 use crate::error::PlanError;
 
 impl BlockQuantized {

@@ -4,6 +4,7 @@ mod builder;
 
 use std::fmt;
 
+use super::float::FloatKind;
 use crate::operand::Operand;
 
 /// Describes a table for ONNX Runtime's `com.microsoft.GatherBlockQuantized`, quantised along the last dim: the bits in a
@@ -50,33 +51,6 @@ pub struct BlockQuantized {
     is_signed: bool,
     /// True for zero point 0 if zero points are no operand.
     is_zero_point_0: bool,
-}
-
-/// A float type: that of a [`BlockQuantized`]'s scales.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum FloatKind {
-    /// `f32`.
-    #[default]
-    F32,
-    /// IEEE half floats.
-    F16,
-    /// The high halves of `f32`s.
-    Bf16,
-}
-
-impl FloatKind {
-    /// All scale types.
-    pub const ALL: &[Self] = &[Self::F32, Self::F16, Self::Bf16];
-
-    /// Bytes in a scale.
-    #[must_use]
-    pub const fn bytes(self) -> u64 {
-        match self {
-            Self::F32 => 4,
-            Self::F16 | Self::Bf16 => 2,
-        }
-    }
 }
 
 impl BlockQuantized {

@@ -2,7 +2,7 @@
 
 use super::blocks::Blocks;
 use super::{Cut, Tile};
-use crate::encoding::{BlockQuantized, Encoding, Parts};
+use crate::encoding::{BlockQuantized, Decoding, Parts};
 use crate::gpu::bound::BoundRange;
 use crate::gpu::find_rows::FindRows;
 use crate::gpu::kernel::{Choice, Kernel, Sizes};
@@ -134,7 +134,7 @@ impl Cut<'_> {
                 && dims.held_rows == dims.row_count,
             bytes: self.bytes_of(tile),
             has_gaps: self.params_stride.max(self.output_stride) > self.slice_bytes,
-            encoding: self.encoding.map(Encoding::of_pipeline),
+            decoding: self.decoding.map(Decoding::of_pipeline),
             alignment: self.slice_alignment(),
             fill_words: self.fill_words,
             indices_start: self.index_row_start(first_index_row),
@@ -249,8 +249,9 @@ impl Cut<'_> {
             params,
             indices,
             output,
-            last_dim: (self.encoding).and_then(|of| of.has_whole_rows().then_some(self.parts)),
-            quantized: self.encoding.and_then(Encoding::block_quantized),
+            last_dim: (self.decoding)
+                .and_then(|of| of.encoding.has_whole_rows().then_some(self.parts)),
+            quantized: (self.decoding).and_then(|of| of.encoding.block_quantized()),
             qparams,
         }
     }

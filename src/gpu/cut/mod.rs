@@ -28,7 +28,7 @@ use super::kernel::{Unit, WORKGROUP_SIZE, check_element_dims};
 use super::placed::Placed;
 use super::types::TypedPlan;
 use super::update::Update;
-use crate::encoding::{Encoding, Parts, VALUE_BYTES};
+use crate::encoding::{Decoding, Parts};
 use crate::error::GatherError;
 use crate::plan::GatherDims;
 use crate::plan::dims::spanned;
@@ -59,8 +59,9 @@ pub(crate) struct Cut<'a> {
     shards: Shards,
     indices_start: u64,
     output_start: u64,
-    /// The encoding of params, if the gather decodes it.
-    encoding: Option<Encoding>,
+    /// How the gather decodes params, if it does.
+    decoding: Option<Decoding>,
+    element_bytes: u64,
     /// The parts of params that no gather cuts.
     parts: Parts,
     /// Scales and zero points; without bytes if there are none.
@@ -136,7 +137,8 @@ impl<'a> Cut<'a> {
             output_alignment: common_alignment(output_offsets, alignment),
             indices_start: placed.indices_start,
             output_start: placed.output_start,
-            encoding: types.encoding,
+            decoding: types.decodes(),
+            element_bytes: types.element_bytes,
             parts,
             qparams: [0, 1].map(|operand| Qparam {
                 start: placed.qparam_starts[operand].unwrap_or(0),
@@ -191,17 +193,15 @@ impl<'a> Cut<'a> {
 
     /// The unit by which slices are copied; `None` if they are no whole units.
     fn unit(&self) -> Option<Unit> {
-        Unit::of(self.slice_alignment(), self.fill_words, self.encoding)
+        Unit::of(self.slice_alignment(), self.fill_words, self.decoding)
     }
 
     /// A power of two, in bytes, that divides all slice offsets that decide the unit.
     fn slice_alignment(&self) -> u64 {
-        match self.encoding {
+        match self.decoding {
             // A slice with several rows along the last dim is decoded value by value.
-            Some(encoding)
-                if encoding.has_whole_rows() && self.slice_bytes != self.part_bytes() =>
-            {
-                self.output_alignment.min(VALUE_BYTES)
+            Some(of) if of.encoding.has_whole_rows() && self.slice_bytes != self.part_bytes() => {
+                self.output_alignment.min(self.element_bytes)
             }
             Some(_) => self.output_alignment,
             None => {
@@ -211,15 +211,15 @@ impl<'a> Cut<'a> {
         }
     }
 
-    /// The output bytes that a part of encoded params has.
+    /// The output bytes that a part of decoded params has.
     fn part_bytes(&self) -> u64 {
-        self.parts.len.saturating_mul(VALUE_BYTES)
+        self.parts.len.saturating_mul(self.element_bytes)
     }
 
     /// How many bytes params has for so many output bytes of a slice.
     fn in_params(&self, output_bytes: u64) -> u64 {
-        match self.encoding {
-            Some(_) => self.parts.bytes_of(output_bytes / VALUE_BYTES),
+        match self.decoding {
+            Some(_) => self.parts.bytes_of(output_bytes / self.element_bytes),
             None => output_bytes,
         }
     }
@@ -231,7 +231,7 @@ impl<'a> Cut<'a> {
         (row, row_end): (u64, u64),
         piece: Range<u64>,
     ) -> Range<u64> {
-        let in_qparam = |bytes: u64| qparam.parts.bytes_of(bytes / VALUE_BYTES);
+        let in_qparam = |bytes: u64| qparam.parts.bytes_of(bytes / self.element_bytes);
         let stride = qparam.parts.bytes_of(self.dims.params_stride);
         let first = qparam.start + row * stride + in_qparam(piece.start);
         first..first + spanned(row_end - row, stride, in_qparam(piece.end - piece.start))

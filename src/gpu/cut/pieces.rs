@@ -1,7 +1,6 @@
 //! How large a piece of a slice may be within a device's limits, and the least limits that a cut needs.
 
 use super::Cut;
-use crate::encoding::VALUE_BYTES;
 use crate::error::GatherError;
 use crate::gpu::bound::common_alignment;
 use crate::gpu::kernel::WORKGROUP_SIZE;
@@ -9,7 +8,7 @@ use crate::gpu::types::{WORD_BYTES, range_bytes};
 use crate::plan::dims::spanned;
 
 /// A piece has a multiple of this many bytes, except a slice's last piece: so it is whole units in every kernel. If params is
-/// encoded, a piece is whole blocks too.
+/// decoded, a piece is whole blocks too.
 const PIECE_BYTES_STEP: u64 = 16;
 
 impl Cut<'_> {
@@ -68,8 +67,7 @@ impl Cut<'_> {
 
     /// How wide the smallest grid is that has a lane for each word of a step.
     fn least_grid_width(&self, step: u64) -> u64 {
-        let workgroups = step
-            .min(self.slice_bytes)
+        let workgroups = (step.min(self.slice_bytes) + self.most_half_before_piece())
             .div_ceil(u64::from(WORKGROUP_SIZE * WORD_BYTES));
         match workgroups.isqrt() {
             width if width * width == workgroups => width,
@@ -79,13 +77,13 @@ impl Cut<'_> {
 
     /// How many bytes each of the qparams has for so many output bytes of a slice.
     fn in_qparam(&self, output_bytes: u64) -> [u64; 2] {
-        let len = output_bytes / VALUE_BYTES;
+        let len = output_bytes / self.element_bytes;
         self.qparams.map(|qparam| qparam.parts.bytes_of(len))
     }
 
     /// A piece has a multiple of this many output bytes, except a slice's last piece.
     fn piece_step(&self) -> u64 {
-        match self.encoding {
+        match self.decoding {
             Some(_) => self.part_bytes() * PIECE_BYTES_STEP.div_ceil(self.part_bytes()),
             None => PIECE_BYTES_STEP,
         }
@@ -94,7 +92,7 @@ impl Cut<'_> {
     /// The most bytes from an aligned offset to a piece: in params, and in the output.
     fn most_before_piece(&self) -> [u64; 2] {
         let step = self.piece_step();
-        match self.encoding {
+        match self.decoding {
             None => [self.alignment; 2],
             Some(_) => [
                 (self.in_params(step), self.params_alignment),
@@ -138,13 +136,20 @@ impl Cut<'_> {
         range_bytes(all_rows.saturating_add(start).min(bytes + before))
     }
 
-    /// The most bytes of one slice that a dispatch can copy: a word for each lane, less if the slice may start within a word,
-    /// which a decoded one never does.
+    /// The most bytes of one slice that a dispatch can copy: a word for each lane, less if the slice may start within a word.
     fn most_piece_bytes(&self) -> u64 {
         let lanes = self.max_workgroups * u64::from(WORKGROUP_SIZE * WORD_BYTES);
-        match self.encoding {
-            Some(_) => lanes,
+        match self.decoding {
+            Some(_) => lanes - self.most_half_before_piece(),
             None => lanes.saturating_sub(8),
+        }
+    }
+
+    /// The bytes of a half that may lie before a piece, in the word in which it starts.
+    fn most_half_before_piece(&self) -> u64 {
+        match common_alignment([self.piece_step()], self.output_alignment) {
+            2 if self.decoding.is_some() => 2,
+            _ => 0,
         }
     }
 }

@@ -10,7 +10,7 @@ use super::owner::Owner;
 use super::request::Request;
 use super::tensor::{Tensor, rows_shape};
 use crate::element::{Element, ElementTypes};
-use crate::encoding::Encoded;
+use crate::encoding::{Encoded, Float};
 use crate::error::GpuError;
 use crate::gpu::gatherer::Gatherer;
 use crate::index::Index;
@@ -259,17 +259,18 @@ impl Executor {
     /// assert_eq!(executor.gather(Gather::new(), &table, &[0]).wait()?, [1.0, -2.0]);
     /// # Ok::<(), GpuError>(())
     /// ```
-    pub fn upload_encoded(
+    pub fn upload_encoded<T: Float>(
         &self,
-        params: &Encoded<impl AsRef<[u8]>>,
+        params: &Encoded<impl AsRef<[u8]>, T>,
         shape: &[usize],
-    ) -> Result<Encoded<Tensor<u8>>, GpuError> {
+    ) -> Result<Encoded<Tensor<u8>, T>, GpuError> {
         let params = params.map(AsRef::as_ref);
         let rows_shape = rows_shape(&params, shape)?;
-        params.try_map(|operand, &bytes| match operand {
+        let params = params.try_map(|operand, &bytes| match operand {
             Operand::Params => self.upload(bytes, &rows_shape),
             _ => self.upload(bytes, &[bytes.len()]),
-        })
+        })?;
+        Ok(params.to())
     }
 
     /// Makes a tensor with this shape whose elements have all bits zero, for instance as an output for
@@ -284,7 +285,8 @@ impl Executor {
     }
 
     /// Gathers from `params`, a [`Tensor`] or an [`Encoded`] of tensors, by `indices`: see [`Indices`]. Await the [`Request`] or call
-    /// its `wait`. The output comes to the host, unless you call `on_gpu` or `into_tensor` on the request. Encoded params is decoded to `f32`.
+    /// its `wait`. The output comes to the host, unless you call `on_gpu` or `into_tensor` on the request. Encoded params is decoded to `f32`, or to halves by
+    /// [`Encoded::to`].
     ///
     /// Instead of a plan you may pass a [`Gather`](crate::Gather), [`GatherNd`](crate::GatherNd) or
     /// [`GatherElements`](crate::GatherElements): the call then makes the plan, with the shapes of params and indices.
@@ -326,8 +328,8 @@ impl Executor {
         let plan = params
             .shape()
             .and_then(|shape| planned(plan, (Operand::Params, &shape), &indices));
-        let types = match params.encoding() {
-            Some(encoding) => ElementTypes::encoded(encoding, I::KIND),
+        let types = match params.decoding() {
+            Some(of) => ElementTypes::decoded(of.encoding, of.to, I::KIND),
             None => ElementTypes::of::<T, I>(),
         };
         let input = Unchecked::new(self.owner(), plan, types, params, indices.operand());
@@ -356,8 +358,8 @@ impl Executor {
         indices: impl Into<Indices<'a, u8>>,
     ) -> Request<'a, u8, Vec<u8>, [u8]> {
         let (plan, indices) = (Ok(Cow::Borrowed(plan)), indices.into().operand());
-        let params = match types.encoding {
-            Some(of) => ParamsOperand::Encoded(Encoded::new(of, params)),
+        let params = match types.decoding {
+            Some(of) => ParamsOperand::Encoded(Encoded::new(of.encoding, params), of.to),
             None => ParamsOperand::Elements(params),
         };
         let mut input = Unchecked::new(self.owner(), plan, types, params, indices);

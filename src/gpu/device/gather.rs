@@ -8,7 +8,7 @@ use super::owner::Owner;
 use super::tensor::Tensor;
 use crate::cpu::{self, with_values};
 use crate::element::{Element, ElementTypes};
-use crate::encoding::{Encoded, Encoding};
+use crate::encoding::{Decoding, Encoded, Float, FloatKind};
 use crate::error::{GpuError, PlanError, RunError};
 use crate::gpu::fill::Fill;
 use crate::gpu::types::TypedPlan;
@@ -47,14 +47,14 @@ pub(super) type ReduceOnCpu<T> =
     fn(With<'_, Reduce>, Reduce, &[T], IndexValues<'_>, &mut [T]) -> Result<(), RunError>;
 
 /// What a request takes as params: `&tensor`, which `into` converts. A [`Tensor`]'s elements are copied; an
-/// [`Encoded`]'s rows, whose shape is `[.., bytes of a row]`, are decoded to `f32`.
+/// [`Encoded`]'s rows, whose shape is `[.., bytes of a row]`, are decoded to its `T`.
 #[derive(Debug)]
 pub struct Params<'a, T>(pub(super) ParamsOperand<'a, T>);
 
 #[derive(Debug)]
 pub(super) enum ParamsOperand<'a, T> {
     Elements(&'a Tensor<T>),
-    Encoded(Encoded<&'a Tensor<u8>>),
+    Encoded(Encoded<&'a Tensor<u8>>, FloatKind),
 }
 
 impl<'a, T> From<&'a Tensor<T>> for Params<'a, T> {
@@ -63,9 +63,9 @@ impl<'a, T> From<&'a Tensor<T>> for Params<'a, T> {
     }
 }
 
-impl<'a> From<&'a Encoded<Tensor<u8>>> for Params<'a, f32> {
-    fn from(params: &'a Encoded<Tensor<u8>>) -> Self {
-        Self(ParamsOperand::Encoded(params.map(|of| of)))
+impl<'a, T: Float> From<&'a Encoded<Tensor<u8>, T>> for Params<'a, T> {
+    fn from(params: &'a Encoded<Tensor<u8>, T>) -> Self {
+        Self(ParamsOperand::Encoded(params.map(|of| of), T::KIND))
     }
 }
 
@@ -77,7 +77,7 @@ impl<'a, T> ParamsOperand<'a, T> {
     pub(super) fn shape(&self) -> Result<Cow<'a, [usize]>, GpuError> {
         let (params, bytes) = match self {
             Self::Elements(tensor) => return Ok(Cow::Borrowed(tensor.shape())),
-            Self::Encoded(params) => (params, params.rows.shape()),
+            Self::Encoded(params, _) => (params, params.rows.shape()),
         };
         let mut shape = bytes.to_vec();
         if let Some(last) = shape.last_mut() {
@@ -93,17 +93,17 @@ impl<'a, T> ParamsOperand<'a, T> {
         Ok(Cow::Owned(shape))
     }
 
-    pub(super) fn encoding(&self) -> Option<Encoding> {
+    pub(super) fn decoding(&self) -> Option<Decoding> {
         match self {
             Self::Elements(_) => None,
-            Self::Encoded(params) => Some(params.encoding),
+            &Self::Encoded(Encoded { encoding, .. }, to) => Some(Decoding { encoding, to }),
         }
     }
 
     pub(super) fn on_gpu(&self, owner: &Arc<Owner>) -> Result<ParamsBuffers<'a>, GpuError> {
         Ok(match self {
             Self::Elements(tensor) => (tensor.storage.on_gpu(Operand::Params, owner)?, [None; 2]),
-            Self::Encoded(params) => {
+            Self::Encoded(params, _) => {
                 let on_gpu = params.try_map(|operand, of| of.storage.on_gpu(operand, owner))?;
                 (on_gpu.rows, on_gpu.qparams)
             }
@@ -115,10 +115,10 @@ impl<'a, T> ParamsOperand<'a, T> {
             Self::Elements(tensor) => {
                 cpu::Params::Elements(tensor.storage.on_host(Operand::Params)?)
             }
-            Self::Encoded(params) => {
+            Self::Encoded(params, to) => {
                 let on_host = |operand, of: &&'a Tensor<u8>| of.storage.on_host(operand);
                 let params = params.try_map(on_host)?;
-                cpu::Params::Encoded(params.map(|bytes| bytes.as_slice()))
+                cpu::Params::Encoded(params.map(|bytes| bytes.as_slice()), *to)
             }
         })
     }
@@ -161,7 +161,7 @@ impl<T> Unchecked<'_, T> {
         };
         match &self.params {
             ParamsOperand::Elements(tensor) => tensor.storage.check_owner(read, owner)?,
-            ParamsOperand::Encoded(params) => {
+            ParamsOperand::Encoded(params, _) => {
                 params.try_map(|operand, of| of.storage.check_owner(operand, owner))?;
             }
         }
@@ -221,7 +221,7 @@ impl<T: Element> Unchecked<'_, T> {
                 check_bytes(Operand::Params, params_len, element_bytes, tensor.len())?;
             }
             ParamsOperand::Elements(_) => {}
-            ParamsOperand::Encoded(params) => {
+            ParamsOperand::Encoded(params, _) => {
                 let params = params.map(|of| of.len());
                 params.check(typed.parts, params_len[0]..=params_len[1])?;
             }

@@ -13,19 +13,20 @@
 //! | more units | any; of a gather_elements by `general` | of one value of 32 or 64 bits, or by `general` | `long` |
 //! | at least 16 bytes that are no whole units | any, with a fill that repeats in 4 bytes, without an index count | as above, not by `general` | `bytes`, four words a lane |
 //! | bytes that are no whole units | any; of a gather_elements by `general` | of one value in words, or by `general` | `bytes` |
+//! | decoded halves that are no whole units | any | by `general` | `halves` |
 //!
 //! A scatter takes `four_rows`, `rows` and `long` as a gather does, and for all other slices `word_parts`. It finds single values
 //! of 32 or 64 bits in words, and elements along an axis in units of 4 bytes; others by `general`.
 //!
 //! A unit has 16 bytes if the offsets of all slices are multiples of 16 bytes and the fill repeats in 16 bytes; else 4 bytes,
-//! if all are multiples of 4. If params is encoded, units are of decoded values, only the offsets in the output
-//! count, and only single values of 32 or 64 bits are found in words, for units of 16 bytes.
+//! if all are multiples of 4. If params is decoded, units are of one value, an `f32`, or of four, only the offsets in the output
+//! count, and only single values of 32 or 64 bits are found in words, for units of four.
 
 use super::find_rows::FindRows;
 use super::types::size;
 pub(crate) use super::unit::Unit;
 use super::update::Update;
-use crate::encoding::{BlockQuantized, Encoding};
+use crate::encoding::{BlockQuantized, Decoding};
 use crate::error::GatherError;
 use crate::plan::GatherDims;
 
@@ -71,6 +72,8 @@ pub(crate) enum Kernel {
     Lines,
     /// Slices with any number of bytes. A lane writes one output word, or four.
     Bytes { lane_words: u32 },
+    /// Decoded slices with any number of halves. A lane writes one output word, with halves from one slice or two.
+    Halves(Decoding),
     /// In a scatter, slices with any number of bytes. A lane writes what one slice has in one word of the target.
     WordParts,
 }
@@ -93,10 +96,10 @@ pub(crate) struct Sizes {
     pub(crate) bytes: u64,
     /// True if there are bytes between slices, in params or in the output.
     pub(crate) has_gaps: bool,
-    /// The encoding of params, if the gather decodes it.
-    pub(crate) encoding: Option<Encoding>,
+    /// How the gather decodes params, if it does.
+    pub(crate) decoding: Option<Decoding>,
     /// A power of two, in bytes, that divides the offset at which each slice begins, in params and in the output; if params is
-    /// encoded, only in the output.
+    /// decoded, only in the output.
     pub(crate) alignment: u64,
     /// Words after which the fill repeats itself.
     pub(crate) fill_words: u32,
@@ -125,7 +128,7 @@ impl Sizes {
         // A second dispatch for the rows left over pays only from some rows on.
         let is_worth = rows == self.rows || rows >= MIN_ROWS_TO_SPLIT;
         // In both, a lane owns words of the output, which a scatter only reads.
-        let can_pack = self.encoding.is_none()
+        let can_pack = self.decoding.is_none()
             && self.update.is_none()
             && !self.is_indirect
             && self.binds_blocks
@@ -238,17 +241,15 @@ impl Choice {
         if let Some((kernel, rows)) = sizes.packed() {
             return Self { kernel, find, rows };
         }
-        let kernel = match Unit::of(sizes.alignment, sizes.fill_words, sizes.encoding) {
+        let kernel = match Unit::of(sizes.alignment, sizes.fill_words, sizes.decoding) {
             Some(unit) if sizes.bytes > MAX_ROWS_UNITS * unit.bytes() => Kernel::Long(unit),
             Some(unit) if sizes.fills_lanes_of_four_rows(unit) => Kernel::FourRows(unit),
             Some(unit) => Kernel::Rows(unit),
             None if sizes.update.is_some() => Kernel::WordParts,
-            None => Kernel::Bytes {
-                lane_words: if sizes.fills_lanes_of_four_words() {
-                    4
-                } else {
-                    1
-                },
+            None => match sizes.decoding {
+                Some(decoding) => Kernel::Halves(decoding),
+                None if sizes.fills_lanes_of_four_words() => Kernel::Bytes { lane_words: 4 },
+                None => Kernel::Bytes { lane_words: 1 },
             },
         };
         // Each way to find index rows takes a pipeline, and kernels that spend little on index rows have few.
@@ -279,17 +280,27 @@ impl Kernel {
     pub(crate) const fn unit(self) -> Option<Unit> {
         match self {
             Self::Rows(unit) | Self::FourRows(unit) | Self::Long(unit) => Some(unit),
-            Self::Packed { .. } | Self::Lines | Self::Bytes { .. } | Self::WordParts => None,
+            Self::Packed { .. }
+            | Self::Lines
+            | Self::Bytes { .. }
+            | Self::Halves(_)
+            | Self::WordParts => None,
         }
     }
 
-    /// How quantised params holds its numbers, if units are decoded from it.
+    /// How slices are decoded, if they are.
+    pub(crate) const fn decoding(self) -> Option<Decoding> {
+        match (self, self.unit()) {
+            (Self::Halves(decoding), _) => Some(decoding),
+            (_, Some(unit)) => unit.decoding(),
+            (_, None) => None,
+        }
+    }
+
+    /// How quantised params holds its numbers, if slices are decoded from it.
     pub(crate) const fn block_quantized(self) -> Option<BlockQuantized> {
-        match self.unit() {
-            Some(unit) => match unit.encoding() {
-                Some(encoding) => encoding.block_quantized(),
-                None => None,
-            },
+        match self.decoding() {
+            Some(decoding) => decoding.encoding.block_quantized(),
             None => None,
         }
     }
@@ -308,6 +319,7 @@ impl Kernel {
         match (self, self.unit()) {
             (_, Some(unit)) => unit.bytes(),
             (Self::Lines, _) => 4,
+            (Self::Halves(_), _) => 2,
             _ => 1,
         }
     }
@@ -334,6 +346,8 @@ impl Kernel {
             (Self::Lines, true) => "lines_report",
             (Self::Bytes { .. }, false) => "bytes",
             (Self::Bytes { .. }, true) => "bytes_report",
+            (Self::Halves(_), false) => "halves",
+            (Self::Halves(_), true) => "halves_report",
             (Self::WordParts, _) => "word_parts",
         }
     }

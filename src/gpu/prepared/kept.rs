@@ -66,11 +66,11 @@ impl Kept {
             ),
             (
                 "the encoding of params".to_owned(),
-                (self.types.encoding).map_or_else(|| "none".to_owned(), |of| of.to_string()),
+                (self.types.decoding).map_or_else(|| "none".to_owned(), |of| of.to_string()),
             ),
             (
                 "the numbers of quantised params".to_owned(),
-                (self.types.encoding.and_then(Encoding::block_quantized))
+                (self.types.encoding().and_then(Encoding::block_quantized))
                     .map_or_else(|| "none".to_owned(), |of| format!("{of:?}")),
             ),
             ("the words of the fill".to_owned(), fill.join(" ")),

@@ -2,12 +2,12 @@
 //! binding.
 
 use super::addresses::{MOST, gather, run_types};
-use super::encodings;
+use super::decodings;
 use super::lanes::index_of;
 use super::small_gathers::{WHOLE, limits, run_types_at};
 use crate::bad_indices::BadIndices;
 use crate::element::ElementTypes;
-use crate::encoding::Encoding;
+use crate::encoding::{Decoding, Encoding, FloatKind};
 use crate::gpu::cut::Cut;
 use crate::gpu::kernel::{Kernel, Unit};
 use crate::gpu::placed::Placed;
@@ -17,39 +17,49 @@ use crate::{Gather, GatherPlan};
 use gather_oracle::sweep::takes_every_case;
 
 /// The bytes at which params, indices and the output start, and the gaps after rows: blocks in params, values in the output.
-const PLACES: [([u64; 3], [u64; 2]); 5] = [
+const PLACES: [([u64; 3], [u64; 2]); 7] = [
     ([0, 0, 0], [0, 0]),
     ([1, 0, 16], [1, 4]),
     ([2, 4, 4], [0, 0]),
     ([255, 8, 0], [2, 1]),
     ([7, 3, 12], [0, 3]),
+    // Of halves only.
+    ([4, 0, 2], [0, 0]),
+    ([3, 8, 6], [1, 5]),
 ];
 
-/// The encodings whose rows are cut, and decoded at every start. Three have blocks that are not whole words (17, 18 and 210
-/// bytes), one has scales apart. With `GATHER_EVERY_CASE`, all encodings.
-fn cut_at_every_start() -> Vec<Encoding> {
-    if takes_every_case() {
-        return encodings();
+/// The decodings whose rows are cut, and decoded at every start. Three have blocks that are not whole words (17, 18 and 210
+/// bytes), some have scales apart. With `GATHER_EVERY_CASE`, all decodings.
+fn cut_at_every_start() -> Vec<Decoding> {
+    let mut has_scales_apart = false;
+    let is_cut = |of: &Decoding| match (of.to, of.encoding) {
+        (FloatKind::F32, Encoding::BlockQuantized(_)) => {
+            !std::mem::replace(&mut has_scales_apart, true)
+        }
+        (FloatKind::F32, encoding) => {
+            [Encoding::Mxfp4, Encoding::Q4_0, Encoding::Q6K].contains(&encoding)
+        }
+        _ => true,
+    };
+    match takes_every_case() {
+        true => decodings(),
+        false => decodings().into_iter().filter(is_cut).collect(),
     }
-    vec![
-        Encoding::Mxfp4,
-        Encoding::Q4_0,
-        Encoding::Q6K,
-        with_scales_apart(),
-    ]
 }
 
-fn with_scales_apart() -> Encoding {
-    let mut all = encodings().into_iter();
-    let found = all.find(|encoding| encoding.block_quantized().is_some());
-    found.expect("an encoding of quantised values")
+fn types_of(decoding: Decoding, index_kind: IndexKind) -> ElementTypes {
+    ElementTypes::decoded(decoding.encoding, decoding.to, index_kind)
 }
 
 /// Slice shapes: blocks, half floats that fill no unit, and several rows of the last dim that share no scale. Odd-numbered ones,
-/// except `[21]`, allow units of four values.
-fn slice_shapes(encoding: Encoding) -> Vec<Vec<usize>> {
+/// except `[21]`, allow units of four values. Halves have slices of 1 to 9 of them too.
+fn slice_shapes(Decoding { encoding, to }: Decoding) -> Vec<Vec<usize>> {
     let block = usize::try_from(encoding.block_len()).expect("a small block");
     match (encoding.has_whole_rows(), block) {
+        (_, 1) if to != FloatKind::F32 => {
+            let rows = [vec![21], vec![2, 3], vec![3, 20]];
+            (1..10).map(|len| vec![len]).chain(rows).collect()
+        }
         (true, _) => vec![
             vec![block],
             vec![40],
@@ -74,11 +84,15 @@ fn blocks([batch, outer, rows]: [usize; 3], slice: &[usize], index_count: usize)
 #[test]
 fn rows_of_each_encoding_are_decoded_at_any_start() {
     let cut = cut_at_every_start();
-    for encoding in encodings() {
-        let is_cut = cut.contains(&encoding);
+    for decoding in decodings() {
+        let encoding = decoding.encoding;
+        let is_cut = cut.contains(&decoding);
         let mut kernels = Vec::new();
-        for (number, slice) in slice_shapes(encoding).into_iter().enumerate() {
+        for (number, slice) in slice_shapes(decoding).into_iter().enumerate() {
             for (place, (starts, gaps)) in PLACES.into_iter().enumerate() {
+                if !starts[2].is_multiple_of(decoding.to.bytes()) {
+                    continue;
+                }
                 // Even-numbered shapes start the output at a word, odd ones where units of four values start.
                 if !is_cut && place != 2 - number % 2 {
                     continue;
@@ -96,7 +110,7 @@ fn rows_of_each_encoding_are_decoded_at_any_start() {
                     8 => IndexKind::I64,
                     _ => IndexKind::I32,
                 };
-                let types = ElementTypes::encoded(encoding, kind);
+                let types = types_of(decoding, kind);
                 kernels.extend(run_types_at(starts, plan.clone(), types, &[], &WHOLE));
                 // Each pair of shape and place is cut in one way too, or in all.
                 let takes = |way| is_cut && (takes_every_case() || (number + place) % 4 == way);
@@ -118,9 +132,13 @@ fn rows_of_each_encoding_are_decoded_at_any_start() {
                 }
             }
         }
-        let encoding = encoding.of_pipeline();
-        for unit in [Unit::FourDecoded(encoding), Unit::OneDecoded(encoding)] {
-            assert!(kernels.contains(&Kernel::Rows(unit)), "{unit:?}");
+        let decoding = decoding.of_pipeline();
+        let of_one = match decoding.to {
+            FloatKind::F32 => Kernel::Rows(Unit::OneDecoded(decoding)),
+            _ => Kernel::Halves(decoding),
+        };
+        for kernel in [Kernel::Rows(Unit::FourDecoded(decoding)), of_one] {
+            assert!(kernels.contains(&kernel), "{kernel:?}");
         }
     }
 }
@@ -128,18 +146,23 @@ fn rows_of_each_encoding_are_decoded_at_any_start() {
 #[test]
 fn long_rows_and_their_pieces_are_decoded() {
     let cut = cut_at_every_start();
-    for encoding in encodings() {
-        let of_pipeline = encoding.of_pipeline();
-        for (start, unit) in [
-            (16, Unit::FourDecoded(of_pipeline)),
-            (4, Unit::OneDecoded(of_pipeline)),
+    for decoding in decodings() {
+        let encoding = decoding.encoding;
+        let of_pipeline = decoding.of_pipeline();
+        let of_one = match decoding.to {
+            FloatKind::F32 => Kernel::Long(Unit::OneDecoded(of_pipeline)),
+            _ => Kernel::Halves(of_pipeline),
+        };
+        for (start, kernel) in [
+            (16, Kernel::Long(Unit::FourDecoded(of_pipeline))),
+            (4, of_one),
         ] {
-            let types = ElementTypes::encoded(encoding, IndexKind::I32);
+            let types = types_of(decoding, IndexKind::I32);
             let starts = [3, 0, start];
             let one_block = blocks([1, 1, 2], &[1280], 2);
             let found = run_types_at(starts, one_block, types, &[], &WHOLE);
-            assert_eq!(found[0], Kernel::Long(unit));
-            if !cut.contains(&encoding) {
+            assert_eq!(found[0], kernel);
+            if !cut.contains(&decoding) {
                 continue;
             }
             let mut plan = blocks([1, 2, 2], &[1280], 3);
@@ -157,16 +180,17 @@ fn long_rows_and_their_pieces_are_decoded() {
 /// A device with one workgroup a dispatch has just enough lanes for the largest block's values.
 #[test]
 fn one_workgroup_decodes_a_block_at_once() {
-    for encoding in cut_at_every_start() {
+    for decoding in cut_at_every_start() {
         for start in [0, 4] {
             let one_workgroup = wgpu::Limits {
                 max_compute_workgroups_per_dimension: 1,
                 ..limits(4096, 256)
             };
-            let types = ElementTypes::encoded(encoding, IndexKind::I32);
+            let types = types_of(decoding, IndexKind::I32);
             for slice in [&[256][..], &[512], &[2, 256]] {
                 let plan = blocks([1, 2, 3], slice, 2);
-                if encoding.has_whole_rows() && slice == [512] {
+                let fits = slice != [512] || decoding.to != FloatKind::F32;
+                if decoding.encoding.has_whole_rows() && !fits {
                     let typed = TypedPlan::new(&plan, types).expect("few bytes");
                     let refused = Cut::new(typed, &Placed::aligned(&plan), &one_workgroup)
                         .expect_err("too few lanes");
@@ -182,25 +206,24 @@ fn one_workgroup_decodes_a_block_at_once() {
 
 #[test]
 fn four_rows_are_decoded() {
-    let some = match takes_every_case() {
-        true => encodings(),
-        false => vec![Encoding::Q6K],
-    };
-    for encoding in some {
-        let slice_len = usize::try_from(encoding.block_len())
+    let of_q6k = |of: &Decoding| of.encoding == Encoding::Q6K || of.to != FloatKind::F32;
+    let some = decodings().into_iter();
+    for decoding in some.filter(|of| takes_every_case() || of_q6k(of)) {
+        let slice_len = usize::try_from(decoding.encoding.block_len())
             .expect("a small block")
             .max(4);
         let plan = gather(&[7, slice_len], &[(1 << 19) / slice_len]);
-        let types = ElementTypes::encoded(encoding, IndexKind::I32);
+        let types = types_of(decoding, IndexKind::I32);
         let found = run_types_at([5, 0, 0], plan, types, &[], &wgpu::Limits::default());
-        let unit = Unit::FourDecoded(encoding.of_pipeline());
+        let unit = Unit::FourDecoded(decoding.of_pipeline());
         assert_eq!(found, [Kernel::FourRows(unit)]);
     }
 }
 
 #[test]
 fn encoded_params_that_end_near_4_gib_are_decoded() {
-    for encoding in encodings() {
+    for decoding in decodings() {
+        let encoding = decoding.encoding;
         let len = match encoding.has_whole_rows() {
             true => 64,
             false => encoding.block_len().max(4),
@@ -208,12 +231,12 @@ fn encoded_params_that_end_near_4_gib_are_decoded() {
         let row_bytes = encoding.row_bytes(len).expect("whole blocks");
         let rows = usize::try_from(MOST / row_bytes).expect("64 bits");
         let len = usize::try_from(len).expect("a short row");
-        let unit = Unit::FourDecoded(encoding.of_pipeline());
+        let unit = Unit::FourDecoded(decoding.of_pipeline());
         for (kind, count, kernel) in [
             (IndexKind::I32, 40, Kernel::Rows(unit)),
             (IndexKind::I64, (1 << 19) / len, Kernel::FourRows(unit)),
         ] {
-            let types = ElementTypes::encoded(encoding, kind);
+            let types = types_of(decoding, kind);
             let found = run_types(&gather(&[rows, len], &[count]), types);
             assert_eq!(found[0], (kernel, false));
         }

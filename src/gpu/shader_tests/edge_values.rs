@@ -158,10 +158,12 @@ fn check(case: &Case<'_>) -> BTreeSet<&'static str> {
             (Kernel::Rows(Unit::Word), FindRows::General) => "general rows words",
             (Kernel::Long(Unit::Vec4), FindRows::General) => "general long vec4",
             (Kernel::Long(Unit::Word), FindRows::General) => "general long words",
-            (kernel, _) if kernel.unit().is_some_and(|unit| unit.encoding().is_some()) => "decoded",
+            (kernel, _) if kernel.decoding().is_some() => "decoded",
             (Kernel::Rows(_), FindRows::Deep) => "deep rows",
             (Kernel::Bytes { lane_words: 1 }, _) => "bytes",
-            (Kernel::WordParts, _) => panic!("{:?} is of a scatter", dispatch.kernel),
+            (Kernel::Halves(_) | Kernel::WordParts, _) => {
+                panic!("{:?} copies no elements", dispatch.kernel)
+            }
             (Kernel::Bytes { .. }, _) => "four words",
             (Kernel::FourRows(_), _) => "four rows",
             (Kernel::Rows(Unit::Vec4), _) => "rows vec4",

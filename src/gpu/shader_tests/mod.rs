@@ -32,8 +32,10 @@ use super::kernel::{Kernel, Unit};
 use super::pass::MOST_BINDS;
 use super::scatter::WORKGROUP_BYTES;
 use super::shaders::{EntryPoint, Shader, binding, scatter_text};
+use super::types::size;
 use super::update::SortPass;
-use crate::encoding::{BlockQuantized, Encoding, FloatKind};
+use crate::encoding::{BlockQuantized, Decoding, Encoding, FloatKind};
+use gather_oracle::sweep::takes_every_case;
 
 const READ: AddressSpace = AddressSpace::Storage {
     access: StorageAccess::LOAD,
@@ -58,6 +60,22 @@ fn encodings() -> Vec<Encoding> {
     ];
     let quantized = quantized.map(Encoding::BlockQuantized);
     Encoding::ALL.iter().copied().chain(quantized).collect()
+}
+
+/// All encodings, decoded to `f32`; and some of them, or with `GATHER_EVERY_CASE` all, decoded to halves.
+fn decodings() -> Vec<Decoding> {
+    let of_halves = |encoding: Encoding, to| match (encoding, to) {
+        _ if takes_every_case() => true,
+        (Encoding::F16, FloatKind::Bf16) => true,
+        (Encoding::F32, FloatKind::F16) => true,
+        (Encoding::BlockQuantized(of), FloatKind::F16) => of.bits() == 8,
+        _ => false,
+    };
+    let all = encodings().into_iter();
+    let all = all.flat_map(|of| FloatKind::ALL.iter().map(move |&to| (of, to)));
+    let some = all.filter(|&(of, to)| !of.is(to) && (to == FloatKind::F32 || of_halves(of, to)));
+    some.map(|(encoding, to)| Decoding { encoding, to })
+        .collect()
 }
 
 /// The files in shaders/ and shaders/decode/.
@@ -98,14 +116,16 @@ fn a_name_of_a_function_is_in_one_file_or_in_alternatives() {
         "signed_words",
         "four_decoded",
         "one_decoded",
+        "four_halves",
     ];
+    let round = ["to_f16", "to_bf16"];
     let decode: Vec<_> = encodings().into_iter().map(Encoding::file).collect();
     let find = ["index_rows", "general"];
     let find_packed = ["packed_words", "packed_narrow"];
     let updates = ["assign", "assign_last", "reduce", "atomics"];
     let stores = ["updates", "target_units", "atomics"];
     let moves = [&["slices"], &updates[..], &stores].concat();
-    let alternatives = [&find[..], &find_packed, &units, &decode, &moves];
+    let alternatives = [&find[..], &find_packed, &units, &decode, &round, &moves];
     let mut files: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for file in shaders()
         .into_iter()
@@ -321,7 +341,7 @@ fn operands_are_arrays_of_what_a_lane_moves_at_once() {
             };
             let strides = match (kernel, kernel.unit()) {
                 (_, Some(Unit::Vec4)) => [16, 4, 16],
-                (_, Some(Unit::FourDecoded(_))) => [4, 4, 16],
+                (_, Some(unit @ Unit::FourDecoded(_))) => [4, 4, size(unit.bytes())],
                 (Kernel::Packed { .. }, _) if find.is_narrow() => [4, 4, 16],
                 (Kernel::Packed { .. }, _) => [4, 16, 16],
                 (Kernel::Lines, _) => [4, 4, 16],

@@ -6,9 +6,15 @@ use naga::{Expression, Literal, Scalar};
 
 use super::parsed::ValidModule;
 use super::pipeline::for_each_pipeline;
+use crate::encoding::{Decoding, Encoding, FloatKind};
 use crate::gpu::find_rows::FindRows;
 use crate::gpu::kernel::{Kernel, Unit, WORKGROUP_SIZE};
 use crate::gpu::shaders::EntryPoint;
+
+const F32_TO_F16: Decoding = Decoding {
+    encoding: Encoding::F32,
+    to: FloatKind::F16,
+};
 
 #[test]
 fn overrides_are_u32_and_have_defaults() {
@@ -61,6 +67,7 @@ fn a_pipeline_sets_the_overrides_of_its_kernel() {
         ),
         (Kernel::Bytes { lane_words: 1 }, Some(("LANE_WORDS", 1.0))),
         (Kernel::Bytes { lane_words: 4 }, Some(("LANE_WORDS", 4.0))),
+        (Kernel::Halves(F32_TO_F16), Some(("HAS_ROWS", 0.0))),
     ] {
         for report in [false, true] {
             let entry_point = EntryPoint::Gather {
@@ -137,6 +144,6 @@ fn entry_points_and_overrides_are_few() {
         let found = shader.module.overrides.iter();
         overrides.extend(found.map(|(_, found)| found.name.clone()));
     }
-    assert!(entry_points.len() <= 40, "{entry_points:?}");
+    assert!(entry_points.len() <= 45, "{entry_points:?}");
     assert!(overrides.len() <= 11, "{overrides:?}");
 }

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 use super::parsed::source_of;
 use super::reachable::{reachable, shaders};
-use crate::encoding::Encoding;
+use crate::encoding::{Decoding, FloatKind};
 use crate::gpu::kernel::{Kernel, Unit};
 use crate::gpu::shaders::{EntryPoint, PipelineKey, Shader, unit_file};
 use crate::gpu::update::Update;
@@ -94,8 +94,9 @@ pub(super) fn file_name(entry_point: EntryPoint) -> String {
     let mut name = entry_point.name().to_owned();
     if let EntryPoint::Gather { kernel, find, .. } = entry_point {
         name += &match (kernel, kernel.unit()) {
-            (_, Some(Unit::FourDecoded(encoding))) => format!("-four-{}", encoding_name(encoding)),
-            (_, Some(Unit::OneDecoded(encoding))) => format!("-one-{}", encoding_name(encoding)),
+            (_, Some(Unit::FourDecoded(of))) => format!("-four-{}", decoding_name(of)),
+            (_, Some(Unit::OneDecoded(of))) => format!("-one-{}", decoding_name(of)),
+            (Kernel::Halves(of), _) => format!("-{}", decoding_name(of)),
             (_, Some(unit)) => format!("-{}", unit.file()),
             (Kernel::Packed { slice_bytes }, _) => format!("-b{slice_bytes}"),
             (Kernel::Bytes { lane_words: 4 }, _) => "-four".to_owned(),
@@ -131,11 +132,15 @@ fn update_name(update: Update) -> String {
     }
 }
 
-/// For instance "q8_0", or "4_bits_of_32" for quantised values.
-fn encoding_name(encoding: Encoding) -> String {
-    match encoding.block_quantized() {
+/// For instance "q8_0", "q8_0_to_f16", or "4_bits_of_32" for quantised values.
+fn decoding_name(Decoding { encoding, to }: Decoding) -> String {
+    let encoding = match encoding.block_quantized() {
         Some(of) => format!("{}_bits_of_{}", of.bits(), of.block_len()),
         None => encoding.to_string().to_lowercase(),
+    };
+    match to {
+        FloatKind::F32 => encoding,
+        _ => format!("{encoding}_to_{to}"),
     }
 }
 

@@ -211,7 +211,7 @@ impl<'a> Work<'a> {
     fn bind(&self, number: u32, dispatch: &Dispatch) -> Bind {
         let [scales, zero_points] = dispatch.qparams;
         let has_zero_points =
-            (self.typed.types.encoding).is_some_and(|of| of.has(Operand::ZeroPoints));
+            (self.typed.types.encoding()).is_some_and(|of| of.has(Operand::ZeroPoints));
         match number {
             binding::PARAMS | binding::TARGET => {
                 Bind::of(Source::Table(dispatch.shard), dispatch.params)

@@ -1,10 +1,11 @@
 //! Gathers encoded rows: each call returns gguf-py's values, on each device.
 
+use half::{bf16, f16};
 use libtest_mimic::Trial;
 use pollster::block_on;
 use wgpu_gather::{
-    BadIndices, BlockQuantized, Buffers, ElementTypes, Encoded, Encoding, Executor, Gather,
-    GatherError, GpuError, IndexKind, PlanError, RunError, Tensor,
+    BadIndices, BlockQuantized, Buffers, Element, ElementTypes, Encoded, Encoding, Executor, Float,
+    FloatKind, Gather, GatherError, GpuError, IndexKind, PlanError, RunError, Tensor,
 };
 
 use crate::batch::read_back;
@@ -12,7 +13,7 @@ use crate::executors::both;
 use crate::into_buffers::encoded;
 use crate::{flat, trial};
 use testkit::device::blocking;
-use testkit::encoded::Recorded;
+use testkit::encoded::{Recorded, rounded};
 use testkit::gpu::{Gpu, buffers_of, range};
 use testkit::quantized::Quantized;
 use testkit::sweep;
@@ -27,6 +28,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         .collect();
     trials.extend([
         trial("every_half_float_is_decoded", halves),
+        trial("every_edge_of_f32_is_rounded_to_halves", edges),
         trial("recorded_rows_of_onnx_runtime_are_decoded", quantized),
         trial("scales_that_are_missing_or_misplaced_are_refused", scales),
         trial("a_product_that_overflows_is_an_infinity", overflow),
@@ -73,11 +75,71 @@ fn recorded(gpu: &'static Gpu, encoding: Encoding) {
     let [found] = read_back(gpu, [found]);
     recorded.check(&indices, &bytemuck::pod_collect_to_vec(&found[4..]));
 
+    recorded_halves::<f16>(gpu, &recorded, FloatKind::F16);
+    recorded_halves::<bf16>(gpu, &recorded, FloatKind::Bf16);
+
     // On the CPU, the same.
     let executor = Executor::cpu();
     let table = executor.upload_encoded(&encoded, &[rows, row_len]).unwrap();
     let found = block_on(executor.gather(&plan, &table, &indices));
     recorded.check(&indices, &found.unwrap());
+}
+
+/// The rows as halves: as a tensor, in units of four values, and into a buffer, 2 bytes past a word.
+fn recorded_halves<T: Element + Float>(gpu: &'static Gpu, recorded: &Recorded, to: FloatKind) {
+    let (indices, plan) = recorded.reordered();
+    let table = Encoded::new(recorded.encoding, &recorded.rows).to::<T>();
+    let table = gpu.upload_encoded(&table, &recorded.shape).unwrap();
+    let found = gpu.gather(&plan, &table, &indices).wait().unwrap();
+    recorded.check_halves(to, &indices, bytemuck::cast_slice(&found));
+
+    let types = ElementTypes::decoded(recorded.encoding, to, IndexKind::I32);
+    let (params, indices_bytes) = (flat(gpu, &recorded.rows), flat(gpu, &indices));
+    let end = found.len() * 2;
+    let output = flat(gpu, vec![0xa5_u8; end + 4]);
+    let output = output.buffer().unwrap();
+    let ranges = [range(&params), range(&indices_bytes), output.slice(2..)];
+    gpu.submit_gather(&plan, &buffers_of(types, ranges));
+    let [bytes] = read_back(gpu, [output]);
+    let (before, bytes) = bytes.split_at(2);
+    let (bytes, after) = bytes.split_at(end);
+    recorded.check_halves(to, &indices, bytes);
+    assert!([before, after].concat().iter().all(|&byte| byte == 0xa5));
+}
+
+/// 2^20 floats, those next to each half and to each middle of two among them; with `GATHER_EVERY_CASE` 2^24.
+fn edges(gpu: &'static Gpu) {
+    let mut lows = vec![
+        0, 1, 0xfff, 0x1000, 0x1001, 0x1fff, 0x2000, 0x3000, 0x3001, 0x5000, 0x7fff, 0x8000,
+        0x8001, 0xefff, 0xf000, 0xffff,
+    ];
+    if sweep::takes_every_case() {
+        lows.extend((0..240).map(|low| low * 273 + 2));
+    }
+    let floats = (0..1 << 16).flat_map(|high: u32| lows.iter().map(move |low| high << 16 | low));
+    let floats: Vec<u8> = floats.flat_map(u32::to_le_bytes).collect();
+    let rows = floats.len() / 1024;
+    let plan = Gather::new().plan(&[rows, 256], &[rows]).unwrap();
+    let (table, every) = (
+        flat(gpu, &floats),
+        Vec::from_iter(0..u32::try_from(rows).unwrap()),
+    );
+    let every = flat(gpu, bytemuck::cast_slice::<u32, u8>(&every));
+    for to in [FloatKind::F16, FloatKind::Bf16] {
+        let types = ElementTypes::decoded(Encoding::F32, to, IndexKind::U32);
+        let found = gpu
+            .gather_bytes(&plan, types, &table, &every)
+            .wait()
+            .unwrap();
+        for (value, found) in floats.chunks(4).zip(found.chunks(2)) {
+            let value = f32::from_le_bytes(value.try_into().unwrap());
+            assert!(
+                rounded(value, to) == found,
+                "{:#010x} to {to}",
+                value.to_bits()
+            );
+        }
+    }
 }
 
 /// The recorded gathers from quantised values, as tensors and into buffers.
@@ -106,6 +168,21 @@ fn quantized(gpu: &'static Gpu) {
         gpu.submit_gather(&case.plan, &buffers);
         let [found] = read_back(gpu, [output]);
         case.check(&bytemuck::pod_collect_to_vec::<u8, f32>(&found[4..]));
+
+        // The type of the scales.
+        let indices = (&case.indices, case.indices_shape);
+        let found = match case.scales {
+            FloatKind::F16 => {
+                let found = gpu.gather(&case.plan, &table.to::<f16>(), indices).wait();
+                bytemuck::cast_slice(&found.unwrap()).to_vec()
+            }
+            FloatKind::Bf16 => {
+                let found = gpu.gather(&case.plan, &table.to::<bf16>(), indices).wait();
+                bytemuck::cast_slice(&found.unwrap()).to_vec()
+            }
+            _ => continue,
+        };
+        case.check_bytes(&found);
     }
 }
 

@@ -161,26 +161,33 @@ pub(crate) fn encoded() -> Box<dyn Iterator<Item = Sample>> {
         .with_scales(FloatKind::F16)
         .with_zero_points();
     let signed = quantized(8, 32).with_scales(FloatKind::Bf16).signed();
+    let [f32, f16, bf16] = [FloatKind::F32, FloatKind::F16, FloatKind::Bf16];
     let encodings = [
-        (Encoding::Q4_0, 2000),
-        (Encoding::Q6K, 300),
-        (Encoding::RowWise8, 2000),
-        (Encoding::RowWise4, 2000),
-        (Encoding::BlockQuantized(halves), 2000),
-        (Encoding::BlockQuantized(signed), 1000),
+        (Encoding::Q4_0, f32, 2000),
+        (Encoding::Q6K, f32, 300),
+        (Encoding::RowWise8, f32, 2000),
+        (Encoding::RowWise4, f32, 2000),
+        (Encoding::BlockQuantized(halves), f32, 2000),
+        (Encoding::BlockQuantized(signed), f32, 1000),
+        (Encoding::F32, f16, 2000),
+        (Encoding::F16, bf16, 2000),
+        (Encoding::F16, f16, 2000),
+        (Encoding::RowWise8, bf16, 2000),
+        (Encoding::BlockQuantized(halves), f16, 1000),
+        (Encoding::Q4_0, f16, 500),
     ];
     let cases = cases::table().into_iter().filter(Case::check_plan);
     let of_case = move |case: Case| {
         let elements: usize = case.output_shape().unwrap().iter().product();
         let few = encodings
             .into_iter()
-            .filter(move |(_, most)| elements <= *most);
-        few.map(move |(encoding, _)| (case.clone(), encoding))
+            .filter(move |(_, _, most)| elements <= *most);
+        few.map(move |(encoding, to, _)| (case.clone(), encoding, to))
     };
     let some = sweep::some(0, 7, 0, cases.flat_map(of_case));
-    Box::new(
-        some.flat_map(|(case, encoding)| case.encoded_samples(encoding, IndexKind::ALL, POLICIES)),
-    )
+    Box::new(some.flat_map(|(case, encoding, to)| {
+        case.encoded_samples(encoding, to, IndexKind::ALL, POLICIES)
+    }))
 }
 
 /// Bad rows that hold a fill, for each width and each kernel unit.

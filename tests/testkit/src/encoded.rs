@@ -1,7 +1,8 @@
 //! Gathers from encoded params: the table's cases with a block in place of each element, and the values that gguf-py
 //! decodes from recorded rows.
 
-use wgpu_gather::{BadIndices, Encoded, Encoding, Gather, GatherPlan, IndexKind};
+use half::{bf16, f16};
+use wgpu_gather::{BadIndices, Encoded, Encoding, FloatKind, Gather, GatherPlan, IndexKind};
 
 use crate::data;
 use crate::oracle::{Case, Op};
@@ -57,7 +58,10 @@ impl Recorded {
     pub fn check(&self, indices: &[i32], found: &[f32]) {
         let row_len = self.shape[1];
         assert_eq!(found.len(), indices.len() * row_len);
-        let is_exact = matches!(self.encoding, Encoding::F16 | Encoding::Bf16);
+        let is_exact = matches!(
+            self.encoding,
+            Encoding::F32 | Encoding::F16 | Encoding::Bf16
+        );
         for (&index, found) in indices.iter().zip(found.chunks(row_len)) {
             let row = usize::try_from(index).unwrap();
             let expected = &self.values[row * row_len..][..row_len];
@@ -71,6 +75,33 @@ impl Recorded {
                 );
             }
         }
+    }
+}
+
+impl Recorded {
+    /// Compares halves gathered by `indices`, as bytes, with gguf-py's values, rounded. Rows of the same halves keep all bits.
+    #[track_caller]
+    pub fn check_halves(&self, to: FloatKind, indices: &[i32], found: &[u8]) {
+        let row_len = self.shape[1];
+        let moves = self.encoding.to_string().to_lowercase() == to.to_string();
+        assert_eq!(found.len(), indices.len() * row_len * 2);
+        for (&index, found) in indices.iter().zip(found.chunks(row_len * 2)) {
+            let row = usize::try_from(index).unwrap();
+            let expected = match moves {
+                true => self.rows[row * row_len * 2..][..row_len * 2].to_vec(),
+                false => self.halves_of_row(row, to),
+            };
+            assert!(found == expected, "row {row} of {} to {to}", self.encoding);
+        }
+    }
+
+    /// The bytes of a row's values as halves.
+    pub fn halves_of_row(&self, row: usize, to: FloatKind) -> Vec<u8> {
+        let row_len = self.shape[1];
+        let values = self.values[row * row_len..][..row_len].iter();
+        values
+            .flat_map(|&bits| rounded(f32::from_bits(bits), to))
+            .collect()
     }
 }
 
@@ -111,10 +142,12 @@ impl Case {
         })
     }
 
-    /// This case's samples with a block, or a short row, in place of each params element; none if that is impossible.
+    /// This case's samples with a block, or a short row, in place of each params element, decoded to `to`; none if that is
+    /// impossible.
     pub fn encoded_samples(
         &self,
         encoding: Encoding,
+        to: FloatKind,
         index_kinds: &[IndexKind],
         policies: &[BadIndices],
     ) -> Vec<Sample> {
@@ -154,7 +187,9 @@ impl Case {
             let answer = self.replaced_by(policy).as_ref().unwrap_or(self).answer();
             let output = |fill: f32| {
                 let slices = answer.elements.iter().flat_map(|&at| slice(at, fill));
-                slices.flat_map(f32::to_le_bytes).collect::<Vec<u8>>()
+                slices
+                    .flat_map(|value| rounded(value, to))
+                    .collect::<Vec<u8>>()
             };
             let first_bad = answer.bad_rows.first();
             let (zeros, filled) = (output(0.0), output(-1.5));
@@ -162,15 +197,13 @@ impl Case {
                 let fills = policy == BadIndices::Fill && sample.index_kind == IndexKind::I64;
                 samples.push(Sample {
                     plan: case.plan(policy).expect("a valid case"),
+                    element_bytes: usize::try_from(to.bytes()).unwrap(),
                     encoding: Some(encoding),
+                    to,
                     params: params.clone(),
                     qparams: qparams.clone(),
                     output: if fills { filled.clone() } else { zeros.clone() },
-                    fill: if fills {
-                        (-1.5_f32).to_le_bytes().to_vec()
-                    } else {
-                        Vec::new()
-                    },
+                    fill: if fills { rounded(-1.5, to) } else { Vec::new() },
                     bad_row_count: answer.bad_rows.len(),
                     bad_index: first_bad.map(|&row| case.bad_index_text(row)),
                     case: case.clone(),
@@ -179,6 +212,17 @@ impl Case {
             }
         }
         samples
+    }
+}
+
+/// A value's bytes, after its one rounding.
+pub fn rounded(value: f32, to: FloatKind) -> Vec<u8> {
+    match to {
+        FloatKind::F16 if value.is_nan() => 0x7e00_u16.to_le_bytes().to_vec(),
+        FloatKind::F16 => f16::from_f32_const(value).to_le_bytes().to_vec(),
+        FloatKind::Bf16 if value.is_nan() => 0x7fc0_u16.to_le_bytes().to_vec(),
+        FloatKind::Bf16 => bf16::from_f32_const(value).to_le_bytes().to_vec(),
+        _ => value.to_le_bytes().to_vec(),
     }
 }
 

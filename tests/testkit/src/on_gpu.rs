@@ -1,6 +1,8 @@
 //! A runner that gathers on any device.
 
-use wgpu_gather::{BadIndices, Encoded, Executor, GatherPlan, GpuError, Index, Request, RunError};
+use wgpu_gather::{
+    BadIndices, Encoded, Executor, Float, GatherPlan, GpuError, Index, Request, RunError,
+};
 
 use super::gpu::Gpu;
 use super::samples::{Element, Runner, dense};
@@ -52,12 +54,12 @@ impl Runner for OnGpu<'_> {
         self.output(self.executor.gather(dense(plan), &table, indices))
     }
 
-    fn gather_decoded<I: Index>(
+    fn gather_decoded<T: Element + Float, I: Index>(
         &self,
         plan: &GatherPlan,
-        params: &Encoded<&[u8]>,
+        params: &Encoded<&[u8], T>,
         indices: &[I],
-    ) -> Result<Vec<f32>, RunError> {
+    ) -> Result<Vec<T>, RunError> {
         let shape = encoded_shape(plan, params);
         let table = self.executor.upload_encoded(params, &shape).unwrap();
         self.output(self.executor.gather(dense(plan), &table, indices))

@@ -1,13 +1,12 @@
 //! The recorded gathers in tests/data/quantized.jsonl: ONNX Runtime's `GatherBlockQuantized`, and its formula in NumPy.
 
-use half::{bf16, f16};
 use serde_json::Value;
 use wgpu_gather::{
     BadIndices, BlockQuantized, Encoded, Encoding, FloatKind, Gather, GatherPlan, NegativeIndices,
 };
 
 use crate::data;
-use crate::encoded::encoded;
+use crate::encoded::{encoded, rounded};
 
 /// A recorded gather of quantised values: its operands, and its output's bytes, in the scales' element type.
 pub struct Quantized {
@@ -20,7 +19,7 @@ pub struct Quantized {
     pub qparams: [Vec<u8>; 2],
     pub indices: Vec<i64>,
     pub indices_shape: [usize; 2],
-    scales: FloatKind,
+    pub scales: FloatKind,
     output: Vec<u8>,
 }
 
@@ -90,15 +89,13 @@ impl Quantized {
     /// Compares values with the recorded ones, after one rounding to the scales' type.
     #[track_caller]
     pub fn check(&self, found: &[f32]) {
-        let found: Vec<u8> = match self.scales {
-            FloatKind::F16 => (found.iter())
-                .flat_map(|&of| f16::from_f32(of).to_le_bytes())
-                .collect(),
-            FloatKind::Bf16 => (found.iter())
-                .flat_map(|&of| bf16::from_f32(of).to_le_bytes())
-                .collect(),
-            _ => found.iter().flat_map(|of| of.to_le_bytes()).collect(),
-        };
+        let found = found.iter().flat_map(|&value| rounded(value, self.scales));
+        self.check_bytes(&found.collect::<Vec<u8>>());
+    }
+
+    /// Compares values of the scales' type, as bytes, with the recorded ones.
+    #[track_caller]
+    pub fn check_bytes(&self, found: &[u8]) {
         assert!(found == self.output, "{}", self.json);
     }
 }

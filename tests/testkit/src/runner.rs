@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use bytemuck::{CheckedBitPattern, NoUninit, Zeroable};
-use wgpu_gather::{BadIndices, Encoded, GatherPlan, Index, IndexKind, RunError};
+use wgpu_gather::{BadIndices, Encoded, Float, GatherPlan, Index, IndexKind, RunError};
 
 use super::indices::Hash;
 
@@ -31,12 +31,12 @@ pub trait Runner {
         indices: &[I],
     ) -> Result<Vec<T>, RunError>;
 
-    fn gather_decoded<I: Index>(
+    fn gather_decoded<T: Element + Float, I: Index>(
         &self,
         plan: &GatherPlan,
-        params: &Encoded<&[u8]>,
+        params: &Encoded<&[u8], T>,
         indices: &[I],
-    ) -> Result<Vec<f32>, RunError>;
+    ) -> Result<Vec<T>, RunError>;
 }
 
 /// Gathers by `GatherPlan::gather`, and asserts that `gather_into` gives an equal result and keeps the output's gaps.
@@ -56,14 +56,15 @@ impl Runner for Cpu {
         both(plan, dense(plan).gather(params, indices), old, into)
     }
 
-    fn gather_decoded<I: Index>(
+    fn gather_decoded<T: Element + Float, I: Index>(
         &self,
         plan: &GatherPlan,
-        params: &Encoded<&[u8]>,
+        params: &Encoded<&[u8], T>,
         indices: &[I],
-    ) -> Result<Vec<f32>, RunError> {
+    ) -> Result<Vec<T>, RunError> {
         let result = dense(plan).gather_encoded(params, indices);
-        both(plan, result, 7.0, |output: &mut [f32]| {
+        let old = bytemuck::checked::pod_read_unaligned(&[7; 4][..size_of::<T>()]);
+        both(plan, result, old, |output: &mut [T]| {
             plan.gather_encoded_into(params, indices, output)
         })
     }

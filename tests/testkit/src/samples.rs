@@ -4,9 +4,10 @@
 use std::fmt;
 
 use bytemuck::Pod;
+use half::{bf16, f16};
 use wgpu_gather::{
-    BadIndices, ElementTypes, Encoding, Gather, GatherElements, GatherNd, GatherPlan, IndexKind,
-    NegativeIndices, PlanError,
+    BadIndices, ElementTypes, Encoding, Float, FloatKind, Gather, GatherElements, GatherNd,
+    GatherPlan, IndexKind, NegativeIndices, PlanError,
 };
 
 use crate::of_index_type;
@@ -27,6 +28,8 @@ pub struct Sample {
     pub index_kind: IndexKind,
     /// The encoding of params; `None` for plain elements.
     pub encoding: Option<Encoding>,
+    /// What encoded params is decoded to.
+    pub to: FloatKind,
     pub params: Vec<u8>,
     /// The bytes of scales and zero points; empty if there are none.
     pub qparams: [Vec<u8>; 2],
@@ -133,6 +136,7 @@ impl Case {
                         element_bytes,
                         index_kind,
                         encoding: None,
+                        to: FloatKind::F32,
                         params: params.clone(),
                         qparams: Default::default(),
                         indices: index_bytes(index_kind, &self.indices),
@@ -165,7 +169,7 @@ fn output_of(answer: &Answer, params: &[u8], fill: &[u8]) -> Vec<u8> {
 impl Sample {
     pub fn types(&self) -> ElementTypes {
         match self.encoding {
-            Some(encoding) => ElementTypes::encoded(encoding, self.index_kind),
+            Some(encoding) => ElementTypes::decoded(encoding, self.to, self.index_kind),
             None => ElementTypes::new(self.element_bytes as u64, self.index_kind),
         }
     }
@@ -248,12 +252,11 @@ impl Sample {
 
     fn found<V: Runner>(&self, runner: &V) -> Result<Vec<u8>, String> {
         if let Some(encoding) = self.encoding {
-            let result = of_index_type!(self.index_kind, I => {
-                runner.gather_decoded(&self.plan, &self.encoded(encoding), &self.indices_as::<I>())
-            });
-            return result
-                .map(|output| bytes_of(&output).to_vec())
-                .map_err(|error| error.to_string());
+            return match self.to {
+                FloatKind::F16 => self.run_decoded::<f16, _>(runner, encoding),
+                FloatKind::Bf16 => self.run_decoded::<bf16, _>(runner, encoding),
+                _ => self.run_decoded::<f32, _>(runner, encoding),
+            };
         }
         match self.element_bytes {
             1 => self.run::<[u8; 1], _>(runner),
@@ -284,6 +287,20 @@ impl Sample {
         let params: Vec<T> = bytemuck::pod_collect_to_vec(&self.params);
         let result = of_index_type!(self.index_kind, I => {
             runner.gather(&self.plan, &params, &self.indices_as::<I>())
+        });
+        result
+            .map(|output| bytes_of(&output).to_vec())
+            .map_err(|error| error.to_string())
+    }
+
+    fn run_decoded<T: Element + Float, V: Runner>(
+        &self,
+        runner: &V,
+        encoding: Encoding,
+    ) -> Result<Vec<u8>, String> {
+        let params = self.encoded(encoding).to::<T>();
+        let result = of_index_type!(self.index_kind, I => {
+            runner.gather_decoded(&self.plan, &params, &self.indices_as::<I>())
         });
         result
             .map(|output| bytes_of(&output).to_vec())

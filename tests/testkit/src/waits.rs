@@ -33,7 +33,7 @@ pub fn params_shape(plan: &GatherPlan, len: usize) -> Vec<usize> {
 }
 
 /// The shape of encoded params, in values: the plan's, unless the plan is for a shard or has gaps between its rows.
-pub fn encoded_shape(plan: &GatherPlan, params: &Encoded<&[u8]>) -> Vec<usize> {
+pub fn encoded_shape<T>(plan: &GatherPlan, params: &Encoded<&[u8], T>) -> Vec<usize> {
     let (encoding, rows) = (params.encoding(), params.rows().len());
     let shape = plan.params_shape();
     let last = shape.last().copied().unwrap_or(1);

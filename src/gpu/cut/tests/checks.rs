@@ -99,8 +99,9 @@ pub(super) fn assert_fits(
                 && shares.lane_step * 4 >= dispatch.piece_bytes
                 && workgroups * shares.slots >= dispatch.rows() * shares.slice_workgroups
         }
-        Kernel::Bytes { lane_words } => {
-            lanes * u64::from(4 * lane_words) >= dispatch.output.start % 4 + output_bytes
+        Kernel::Bytes { .. } | Kernel::Halves(_) => {
+            let lane_bytes = dispatch.kernel.lane_bytes().expect("lanes own bytes");
+            lanes * lane_bytes >= dispatch.output.start % 4 + output_bytes
         }
     };
     assert!(copies_all, "{plan}: {dispatch:?}");

@@ -45,7 +45,7 @@ fn sizes(rows: u64, bytes: u64) -> Sizes {
         binds_blocks: true,
         bytes,
         has_gaps: false,
-        encoding: None,
+        decoding: None,
         alignment: 1 << bytes.trailing_zeros(),
         fill_words: 1,
         indices_start: 0,

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::Gather;
 use crate::element::ElementTypes;
-use crate::encoding::{Encoded, Encoding, Parts, QPARAMS, VALUE_BYTES};
+use crate::encoding::{Decoding, Encoded, Encoding, Parts, QPARAMS};
 use crate::gpu::cut::{Dispatch, Shard, Shards};
 use crate::gpu::fill::{Fill, FillPattern};
 use crate::gpu::pass::{Pass, Source};
@@ -15,6 +15,7 @@ use crate::gpu::shader_tests::oracle::{Slice, Values, slice_of};
 use crate::gpu::types::TypedPlan;
 use crate::gpu::update::Update;
 use crate::gpu::work::{Stage, Work};
+use crate::index::IndexKind;
 use crate::plan::GatherPlan;
 use crate::plan::dims::spanned;
 
@@ -179,16 +180,16 @@ impl<'a> Case<'a> {
             first = self.params_row_at(row);
         }
         move |byte| match slice {
-            Slice::Row(_) => match self.types.encoding {
+            Slice::Row(_) => match self.types.decodes() {
                 None => self.params_byte(shard, first + byte),
-                Some(encoding) => {
-                    let part = byte / VALUE_BYTES / self.parts().len;
+                Some(decoding) => {
+                    let part_bytes = self.parts().len * self.types.element_bytes;
+                    let part = byte / part_bytes;
                     let mut decoded = decoded.borrow_mut();
                     if decoded.0 != part {
                         let first = (shard, first + part * self.parts().bytes);
-                        *decoded = (part, self.decoded(encoding, first, whole_row, part));
+                        *decoded = (part, self.decoded(decoding, first, whole_row, part));
                     }
-                    let part_bytes = self.parts().len * VALUE_BYTES;
                     decoded.1[index_of(byte % part_bytes)]
                 }
             },
@@ -219,7 +220,7 @@ impl<'a> Case<'a> {
     /// The values in one part of a params row, as bytes. The part starts at the shard's byte `first`.
     fn decoded(
         &self,
-        encoding: Encoding,
+        Decoding { encoding, to }: Decoding,
         (shard, first): (usize, u64),
         row: u64,
         part: u64,
@@ -234,15 +235,14 @@ impl<'a> Case<'a> {
             let byte = |at| byte_of(self.qparam_word(operand, at / 4), at);
             (bytes > 0).then(|| (first..first + bytes).map(byte).collect())
         });
-        let params = Encoded {
-            encoding,
-            rows: &bytes[..],
-            qparams: qparams.each_ref().map(Option::as_deref),
-        };
+        let mut params = Encoded::new(encoding, &bytes[..]);
+        params.qparams = qparams.each_ref().map(Option::as_deref);
         let plan = Gather::new().plan(&[1, index_of(parts.len)], &[1]);
-        let values = plan.expect("a valid shape").gather_encoded(&params, &[0]);
-        let values = values.expect("a part").into_iter();
-        values.flat_map(f32::to_le_bytes).collect()
+        let plan = plan.expect("a valid shape");
+        let values = plan.gather_encoded(&params, &[0]).expect("a part");
+        let values: Vec<_> = values.into_iter().flat_map(f32::to_le_bytes).collect();
+        let rounded = ElementTypes::decoded(Encoding::F32, to, IndexKind::U8);
+        plan.gather_bytes(rounded, &values, &[0]).expect("a row")
     }
 
     /// A word that holds scales, which are finite, or zero points.
@@ -256,7 +256,7 @@ impl<'a> Case<'a> {
 
     /// A word of params. Scales in it are finite, since a product's NaN may have any payload.
     pub(crate) fn params_word(&self, shard: usize, word: u64) -> u32 {
-        let finite = match self.types.encoding {
+        let finite = match self.types.encoding() {
             None | Some(Encoding::BlockQuantized(_)) => u32::MAX,
             Some(_) => 0xbfbf_bfbf,
         };

@@ -401,7 +401,7 @@ pub(super) fn workgroup_bytes(case: &Case<'_>, dispatch: &Dispatch, workgroup: u
     let first = first_row * slice_bytes + dispatch.piece;
     let end = (end_row - 1) * slice_bytes + dispatch.piece + dispatch.piece_bytes;
     match dispatch.kernel {
-        Kernel::Bytes { .. } | Kernel::Packed { .. } | Kernel::Lines => {
+        Kernel::Bytes { .. } | Kernel::Halves(_) | Kernel::Packed { .. } | Kernel::Lines => {
             let bytes = 256 * dispatch.kernel.lane_bytes().expect("lanes own bytes");
             let start = first / 4 * 4 + workgroup * bytes;
             start.max(first)..(start + bytes).min(end)

@@ -1,0 +1,15 @@
+// Needs: nothing
+//
+// The nearest half float of an f32, both as bits. A NaN becomes 0x7e00. No step overflows or rounds, but for round().
+
+fn rounded(bits: u32) -> u32 {
+    // All from 2^16 on is an infinity.
+    let magnitude = min(bits & 0x7fffffffu, 0x47800000u);
+    // Subnormal halves have the exponent of the least normal one, 2^-14.
+    let exponent = max(magnitude & 0x7f800000u, 0x38800000u);
+    // Counted in steps between halves, up to 2^11 of them. round() takes ties to the even one.
+    let steps = round(bitcast<f32>(magnitude) * bitcast<f32>(0x84000000u - exponent));
+    // A sum with 2^23 holds a whole number in its low bits.
+    let half = (bitcast<u32>(steps + 0x1p23f) - 0x4b000000u) + ((exponent - 0x38800000u) >> 13u);
+    return select(half | ((bits >> 16u) & 0x8000u), 0x7e00u, (bits & 0x7fffffffu) > 0x7f800000u);
+}
