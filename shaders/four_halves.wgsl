@@ -10,5 +10,5 @@ fn absent_unit(unit: u32) -> Unit {
 // A unit in the row that starts at `row`; unit 0 in the first row if the row is not held.
 fn load_unit(row: u32, unit: u32, held: bool) -> Unit {
     let bits = decoded(select(0u, row, held), select(0u, unit, held));
-    return vec2<u32>(rounded(bits.x) | (rounded(bits.y) << 16u), rounded(bits.z) | (rounded(bits.w) << 16u));
+    return vec2<u32>((rounded(bits.x) >> 16u) | rounded(bits.y), (rounded(bits.z) >> 16u) | rounded(bits.w));
 }

@@ -5,7 +5,7 @@
 
 @group(0) @binding(3) var<storage, read_write> output: array<u32>;
 
-// A half of a lane's word: its bits, and a mask of them, 0 if the dispatch does not write the half.
+// A half of a lane's word, in the high half: its bits, and a mask of them, 0 if the dispatch does not write the half.
 struct Half {
     bits: u32,
     written: u32,
@@ -28,7 +28,7 @@ fn half_at(at: u32) -> Half {
     let value = load_unit(gather.params_start + source.params_row * gather.params_stride, unit, source.held);
     let absent = select(absent_unit(unit), 0u, source.in_range);
     let bits = select(absent, rounded(value), source.held);
-    return Half(bits & 0xffffu, 0xffffu, bad_rows);
+    return Half(bits & 0xffff0000u, 0xffff0000u, bad_rows);
 }
 
 fn copy_halves(workgroup: vec3<u32>, local: u32) -> BadRows {
@@ -39,8 +39,8 @@ fn copy_halves(workgroup: vec3<u32>, local: u32) -> BadRows {
     }
     let low = half_at(word * 2u);
     let high = half_at(word * 2u + 1u);
-    let value = low.bits | (high.bits << 16u);
-    let written = low.written | (high.written << 16u);
+    let value = (low.bits >> 16u) | high.bits;
+    let written = (low.written >> 16u) | high.written;
     if written == ALL_BITS {
         output[word] = value;
     } else if written != 0u {

@@ -1,6 +1,7 @@
 // Needs: nothing
 //
-// The nearest half float of an f32, both as bits. A NaN becomes 0x7e00. No step overflows or rounds, but for round().
+// The nearest half float of an f32, both as bits; the half in the high half of a word. A NaN becomes 0x7e00. No step overflows or
+// rounds, but for round().
 
 fn rounded(bits: u32) -> u32 {
     // All from 2^16 on is an infinity.
@@ -10,6 +11,6 @@ fn rounded(bits: u32) -> u32 {
     // Counted in steps between halves, up to 2^11 of them. round() takes ties to the even one.
     let steps = round(bitcast<f32>(magnitude) * bitcast<f32>(0x84000000u - exponent));
     // A sum with 2^23 holds a whole number in its low bits.
-    let half = (bitcast<u32>(steps + 0x1p23f) - 0x4b000000u) + ((exponent - 0x38800000u) >> 13u);
-    return select(half | ((bits >> 16u) & 0x8000u), 0x7e00u, (bits & 0x7fffffffu) > 0x7f800000u);
+    let half = (bitcast<u32>(steps + 0x1p23f) << 16u) + ((exponent - 0x38800000u) << 3u);
+    return select(half | (bits & 0x80000000u), 0x7e000000u, (bits & 0x7fffffffu) > 0x7f800000u);
 }
