@@ -3,7 +3,7 @@
 use super::copy::{Slices, copy_each};
 use super::index_rows::SelectedRows;
 use crate::encoding::{
-    BlockQuantized, Decode, Encoded, Encoding, FloatKind, Parts, Pieces, QuantizedRow,
+    BlockQuantized, Decode, Encoded, Encoding, FloatKind, Output, Parts, QuantizedRow,
 };
 use crate::memory::{Byte, Pairs, address};
 use crate::operand::Operand;
@@ -84,13 +84,13 @@ impl<'a> EncodedRows<'a> {
         count: usize,
         output: &mut [Byte],
     ) -> usize {
-        let mut pieces = Pieces::new();
+        let mut values = Output::new(self.to);
         match self.decoder {
             Decoder::Rows(decode) => {
                 let decode_slice = |from: &[u8], to: &mut [Byte]| {
                     let parts = from.chunks_exact(self.part);
                     for (from, to) in parts.zip(to.chunks_exact_mut(self.part_of_output)) {
-                        pieces.store(self.to, to, |first, to| decode(from, first, to));
+                        values.store(to, |first, to| decode(from, first, to));
                     }
                 };
                 let (params, bytes) = (self.rows, slices.bytes);
@@ -105,7 +105,7 @@ impl<'a> EncodedRows<'a> {
                     match rows.row(k).filter(|&row| row < row_count) {
                         Some(row) => {
                             let output = &mut output[..of_slice.slice];
-                            self.decode_quantized(&of, row, &mut pieces, output);
+                            self.decode_quantized(&of, row, &mut values, output);
                         }
                         None => return k,
                     }
@@ -119,12 +119,12 @@ impl<'a> EncodedRows<'a> {
         &self,
         of: &QuantizedRows<'_>,
         row: u64,
-        pieces: &mut Pieces,
+        values: &mut Output,
         output: &mut [Byte],
     ) {
         let first = address(row) * of.stride;
         for (row, to) in (first..).zip(output.chunks_exact_mut(self.part_of_output)) {
-            let [values, scales, zero_points] = [
+            let [numbers, scales, zero_points] = [
                 (self.rows, self.part),
                 (of.scales, of.row_scales),
                 (of.zero_points, of.row_zero_points),
@@ -132,11 +132,11 @@ impl<'a> EncodedRows<'a> {
             .map(|(bytes, of_row)| &bytes[row * of_row..][..of_row]);
             let row = QuantizedRow {
                 numbers: of.numbers,
-                values,
+                values: numbers,
                 scales,
                 zero_points,
             };
-            pieces.store(self.to, to, |first, to| row.decode(first, to));
+            values.store(to, |first, to| row.decode(first, to));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The float types that rows are decoded to, and the rounding to the shorter ones.
 
 use super::Encoding;
-use crate::memory::{Byte, Leveled, run_at_best_level, write_into};
+use crate::memory::{Byte, Leveled, run_at_best_level, to_f16s, write_into};
 use crate::names::names;
 
 /// A float type: the one that rows are decoded to, or that of a [`BlockQuantized`](crate::BlockQuantized)'s scales.
@@ -113,30 +113,33 @@ floats! {
 /// Values that are decoded before they are rounded. They stay in the first cache. Each block is smaller.
 const PIECE: usize = 256;
 
-/// Room for values that are decoded before they are rounded.
-pub(crate) struct Pieces([f32; PIECE]);
+/// What rows are decoded to, with room for the values that are decoded before they are rounded.
+pub(crate) struct Output {
+    kind: FloatKind,
+    room: Option<[f32; PIECE]>,
+}
 
-impl Pieces {
-    pub(crate) const fn new() -> Self {
-        Self([0.0; PIECE])
+impl Output {
+    pub(crate) fn new(kind: FloatKind) -> Self {
+        let room = (kind != FloatKind::F32).then_some([0.0; PIECE]);
+        Self { kind, room }
     }
 
-    /// Fills `to` with numbers of the kind: `decode` writes `f32`s to its room, from the value with this number on.
-    pub(crate) fn store(
-        &mut self,
-        kind: FloatKind,
-        to: &mut [Byte],
-        decode: impl Fn(usize, &mut [Byte]),
-    ) {
-        if kind == FloatKind::F32 {
+    /// Fills `to`: `decode` writes `f32`s to its room, from the value with this number on.
+    pub(crate) fn store(&mut self, to: &mut [Byte], decode: impl Fn(usize, &mut [Byte])) {
+        let Some(room) = &mut self.room else {
             return decode(0, to);
-        }
+        };
         for (number, halves) in to.as_chunks_mut().0.chunks_mut(PIECE).enumerate() {
-            let values = &mut self.0[..halves.len()];
+            let values = &mut room[..halves.len()];
             write_into(values, |room| decode(number * PIECE, room));
-            match kind {
+            match self.kind {
                 FloatKind::Bf16 => run_at_best_level(Round(values, halves, to_bf16)),
-                _ => run_at_best_level(Round(values, halves, to_f16)),
+                _ => {
+                    let done = to_f16s(values, halves);
+                    let rest = Round(&values[done..], &mut halves[done..], to_f16);
+                    run_at_best_level(rest);
+                }
             }
         }
     }

@@ -11,13 +11,13 @@ mod row;
 pub use self::block_quantized::BlockQuantized;
 pub use self::encoded::Encoded;
 pub(crate) use self::encoded::QPARAMS;
-pub(crate) use self::float::{Decoding, Pieces};
+pub(crate) use self::float::{Decoding, Output};
 pub use self::float::{Float, FloatKind};
 pub(crate) use self::parts::Parts;
 pub(crate) use self::quantized::QuantizedRow;
 pub(crate) use self::row::Decode;
 use self::row::{Row, row};
-use crate::memory::{Byte, Leveled, run_at_best_level};
+use crate::memory::{Byte, Leveled, of_f16s, run_at_best_level};
 use crate::names::names;
 use crate::operand::Operand;
 
@@ -233,7 +233,16 @@ impl Encoding {
     }
 
     pub(crate) const fn decode(self) -> Option<Decode> {
-        self.row().decode
+        match self {
+            // The processor decodes the first ones by itself.
+            Self::F16 => Some(|from, first, to| {
+                let halves = from[2 * first..].as_chunks().0;
+                let done = of_f16s(halves, to.as_chunks_mut().0);
+                let rest = Self::F16.row().decode.expect("no other operand");
+                rest(from, first + done, &mut to[4 * done..]);
+            }),
+            _ => self.row().decode,
+        }
     }
 
     /// `Some` if scales and zero points lie in their own operands.

@@ -1,8 +1,8 @@
 //! The text of `GatherPlan::explain` for each kernel, for empty outputs, and for plans that cannot run.
 
 use wgpu_gather::{
-    BadIndices, BlockQuantized, Call, ElementTypes, Encoding, Gather, GatherElements, GatherPlan,
-    IndexKind, NegativeIndices, Operand, Reduce, With, wgpu,
+    BadIndices, BlockQuantized, Call, ElementTypes, Encoding, FloatKind, Gather, GatherElements,
+    GatherPlan, IndexKind, NegativeIndices, Operand, Reduce, With, wgpu,
 };
 
 use super::{BIG, along, nd};
@@ -190,6 +190,31 @@ fn scales_and_zero_points_are_named() {
     let on_the_cpu = "no buffer of at most 268435456 bytes holds scales: gather parts by several plans, or call \
                       plan.gather_encoded";
     assert!(text.contains(on_the_cpu), "{text}");
+}
+
+#[test]
+fn rows_of_halves_are_named() {
+    let explained = |to, len: usize| {
+        let types = ElementTypes::decoded(Encoding::F16, to, IndexKind::I32);
+        let plan = along(0, 0, &[100, len], &[8]).unwrap();
+        plan.explain(types, &wgpu::Limits::default())
+    };
+    let text = explained(FloatKind::Bf16, 64);
+    for part in [
+        "8 slices of 128 bytes",
+        "params 12800 bytes (F16 to bf16)",
+        "output 1024 bytes",
+        "kernel rows: units of 8 bytes, 1 slice a lane",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+    let odd = explained(FloatKind::Bf16, 63);
+    let kernel = "kernel halves: 2 halves of output a lane, rows found by 64-bit arithmetic";
+    assert!(odd.contains(kernel), "{odd}");
+    // Bits are moved.
+    let moved = explained(FloatKind::F16, 64);
+    assert!(moved.contains("(F16 to f16)"), "{moved}");
+    assert!(moved.contains("kernel rows: units of 16 bytes"), "{moved}");
 }
 
 #[test]
