@@ -21,7 +21,7 @@ pub enum FloatKind {
 
 names! {
     /// All float types.
-    FloatKind, "a float type":
+    FloatKind, "float type":
     F32 = "f32",
     F16 = "f16",
     Bf16 = "bf16",

@@ -3,7 +3,9 @@
 use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
-use wgpu_gather::{BadIndices, BlockQuantized, Encoding, IndexKind, NegativeIndices, PlanError};
+use wgpu_gather::{
+    BadIndices, BlockQuantized, Encoding, FloatKind, IndexKind, NegativeIndices, PlanError,
+};
 
 /// Checks that each printed name is read as its value, and that nothing near it is read.
 #[track_caller]
@@ -47,9 +49,10 @@ fn names_are_read_as_they_are_printed() {
     check_names(
         Encoding::ALL,
         "encoding",
-        "F16, BF16, F8_E4M3, F8_E5M2, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, IQ4_NL, IQ4_XS, MXFP4, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, \
+        "F32, F16, BF16, F8_E4M3, F8_E5M2, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, IQ4_NL, IQ4_XS, MXFP4, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, \
          ROW_WISE_8, ROW_WISE_4",
     );
+    check_names(FloatKind::ALL, "float type", "f32, f16, bf16");
 }
 
 #[test]
