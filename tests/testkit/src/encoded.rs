@@ -229,6 +229,8 @@ pub fn rounded(value: f32, to: FloatKind) -> Vec<u8> {
 /// Values in the row that replaces an element in the samples: a block, or some values that fill no unit or no block.
 pub fn row_len(encoding: Encoding) -> usize {
     match encoding {
+        Encoding::F32 => 3,
+        Encoding::F16 => 5,
         Encoding::RowWise8 => 4,
         Encoding::RowWise4 => 6,
         Encoding::BlockQuantized(quantized) => usize::try_from(quantized.block_len()).unwrap() + 8,

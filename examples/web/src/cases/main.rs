@@ -1,8 +1,9 @@
 //! The tests' cases, compiled to wasm: TensorFlow's and ONNX's results and the documentations' examples on the CPU and
-//! on the GPU, the crate's own examples, and faults. `run` posts the name of each case with its problem, if it has one.
+//! on the GPU, the crate's own examples, rows as halves, and faults. `run` posts the name of each case with its problem, if it has one.
 
 mod examples;
 mod faults;
+mod halves;
 
 use std::panic;
 use std::path::Path;
@@ -55,6 +56,9 @@ pub async fn run(posted: Function) -> Result<(), JsValue> {
     }
     for (name, checked) in examples::check_own(gpu).await {
         post(&format!("gpu::examples::{name}"), checked);
+    }
+    for (name, checked) in halves::check(gpu).await {
+        post(&format!("gpu::halves::{name}"), checked);
     }
     for (name, checked) in faults::check().await {
         post(&format!("gpu::faults::{name}"), checked);
