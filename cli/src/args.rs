@@ -9,7 +9,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use serde_json::json;
-use wgpu_gather::{BadIndices, Encoding};
+use wgpu_gather::{BadIndices, Encoding, FloatKind};
 use wgpu_gather_cli::arrays::{Dtype, files_of};
 
 /// Picks rows of arrays in files by their numbers, as tf.gather, tf.gather_nd and torch.gather do, on a GPU or the CPU.
@@ -138,7 +138,7 @@ the rows that are gathered are read, unless these are more than a quarter of it.
 
 Dtypes: params may have any dtype of a fixed size, in either byte order, and of several fields. Their bytes are gathered as they \
 are, and the output has the same dtype. Floats of 4 and 6 bits come out as the uint8 bytes that hold them. GGUF's blocks are \
-decoded to float32. Indices are integers of 8 to 64 bits, or a \
+decoded to float32, or to the type after --to. Indices are integers of 8 to 64 bits, or a \
 mask of bool: the places at which it is true, as numpy.flatnonzero has them, for gather_nd as numpy.argwhere.
 
 NumPy has no bfloat16 and no 8-bit floats: their output has NumPy's void types V2 and V1. To get values, view them \
@@ -160,6 +160,9 @@ wgpu-gather run gather_nd X.npy --at 3,1 --at 0,2 --from-end
 
 wgpu-gather run gather BITS.npy IDS.npy --as bf16 --decode -o ROWS.npy
   reads the elements of BITS, of 2 bytes, as bfloat16.
+
+wgpu-gather run gather model.gguf:token_embd.weight IDS.npy --to f16 -o ROWS.npy
+  writes the embeddings as float16, half the bytes of float32.
 
 Exit status: 0 done, 1 no result (and no output file), 2 wrong usage.";
 
@@ -264,6 +267,12 @@ pub struct Run {
     /// That is float16, BF16, F8_E4M3 and F8_E5M2. GGUF's blocks are always decoded.
     #[arg(long)]
     pub decode: bool,
+    /// Decode to f32, f16 or bf16
+    ///
+    /// As --decode, but float32 is cast too. Each value is rounded to the nearest one that TYPE has. GGUF's blocks and quantised
+    /// tables are decoded to TYPE in place of float32.
+    #[arg(long, value_name = "TYPE", value_parser = floats(), hide_possible_values = true)]
+    pub to: Option<FloatKind>,
     #[command(flatten)]
     pub quantized: Quantized,
     /// Compare checksums of large .npz members too
@@ -330,7 +339,7 @@ fn dtype_of(name: &str) -> Result<Dtype, String> {
     }
 }
 
-/// Tables of uint8 whose bytes are quantised values, which are decoded to float32.
+/// Tables of uint8 whose bytes are quantised values, which are decoded.
 #[derive(clap::Args)]
 pub struct Quantized {
     /// Scales of quantised values in blocks
@@ -390,6 +399,12 @@ pub enum Device {
 fn policies() -> impl TypedValueParser<Value = BadIndices> {
     let names = BadIndices::ALL.iter().map(BadIndices::to_string);
     PossibleValuesParser::new(names).try_map(|name| name.parse::<BadIndices>())
+}
+
+/// The float types by their names.
+fn floats() -> impl TypedValueParser<Value = FloatKind> {
+    let names = FloatKind::ALL.iter().map(FloatKind::to_string);
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<FloatKind>())
 }
 
 impl Args {

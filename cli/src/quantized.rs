@@ -1,9 +1,11 @@
-//! Quantised tables stored as `uint8`: the options describe their layout.
+//! Quantised tables stored as `uint8`, whose layout the options describe, and gathers that decode any table.
 
 use std::path::Path;
 
+use wgpu_gather::half::{bf16, f16};
 use wgpu_gather::{
-    BlockQuantized, Encoded, Encoding, Executor, FloatKind, GatherPlan, GpuError, Index,
+    BlockQuantized, Element, Encoded, Encoding, Executor, Float, FloatKind, GatherPlan, GpuError,
+    Index,
 };
 
 use crate::args::Run;
@@ -171,33 +173,43 @@ impl Read {
         }
     }
 
-    /// Gathers and decodes values that have `shape`, on the executor or else on the CPU. Returns `f32`s as bytes.
+    /// Gathers values that have `shape`, on the executor or else on the CPU, and decodes them to numbers of the type `to`, as bytes.
     pub fn gather(
         &self,
-        encoding: Encoding,
+        (encoding, to): (Encoding, FloatKind),
         shape: &[usize],
         executor: Option<&Executor>,
         plan: &GatherPlan,
         indices: &Indices,
     ) -> Result<std::result::Result<Vec<u8>, GpuError>> {
-        let rows = by_index_type!(indices, |numbers| {
-            self.rows(encoding, shape, executor, plan, &numbers)
-        });
-        match rows {
-            Ok(rows) => Ok(Ok(bytes_of(&rows)?)),
+        macro_rules! to {
+            ($float:ty) => {{
+                let rows = by_index_type!(indices, |numbers| {
+                    self.rows::<$float, _>(encoding, shape, executor, plan, &numbers)
+                });
+                rows.map(|rows| bytes_of(&rows, <$float>::to_le_bytes))
+            }};
+        }
+        let bytes = match to {
+            FloatKind::F16 => to!(f16),
+            FloatKind::Bf16 => to!(bf16),
+            _ => to!(f32),
+        };
+        match bytes {
+            Ok(bytes) => Ok(Ok(bytes?)),
             Err(error) => Ok(Err(error)),
         }
     }
 
-    fn rows<I: Index>(
+    fn rows<T: Float + Element, I: Index>(
         &self,
         encoding: Encoding,
         shape: &[usize],
         executor: Option<&Executor>,
         plan: &GatherPlan,
         indices: &[I],
-    ) -> std::result::Result<Vec<f32>, GpuError> {
-        let mut encoded = Encoded::new(encoding, &self.params.bytes);
+    ) -> std::result::Result<Vec<T>, GpuError> {
+        let mut encoded = Encoded::new(encoding, &self.params.bytes).to::<T>();
         if let Some(scales) = &self.scales {
             encoded = encoded.scales(&scales.bytes);
         }
@@ -243,13 +255,16 @@ fn default_block_size(bits: u32, params: &[usize], scales: &[usize]) -> Result<u
 }
 
 /// The numbers as bytes; an error if memory runs out.
-fn bytes_of(numbers: &[f32]) -> Result<Vec<u8>> {
+fn bytes_of<T: Copy, const WIDTH: usize>(
+    numbers: &[T],
+    to_le_bytes: fn(T) -> [u8; WIDTH],
+) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let size = size_of_val(numbers);
     (bytes.try_reserve_exact(size))
         .map_err(|_| format!("out of memory for the {size} bytes of the output"))?;
-    for number in numbers {
-        bytes.extend(number.to_le_bytes());
+    for &number in numbers {
+        bytes.extend(to_le_bytes(number));
     }
     Ok(bytes)
 }

@@ -1,14 +1,15 @@
 //! `wgpu-gather run`: one gather, from files to a file or a terminal. A gather moves bytes, so only an element's size matters:
-//! float16 is gathered like uint16. Encoded rows are decoded to float32. From a large table only the selected slices are read.
+//! float16 is gathered like uint16. Encoded rows are decoded to floats. From a large table only the selected slices are read.
 //! They form a small table, from which new indices gather the output.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use wgpu_gather::half::{bf16, f16};
 use wgpu_gather::{
-    BadIndices, ElementTypes, Encoding, Executor, Gather, GatherElements, GatherNd, GatherPlan,
-    GpuError, NegativeIndices, RunError, wgpu,
+    BadIndices, ElementTypes, Encoding, Executor, FloatKind, Gather, GatherElements, GatherNd,
+    GatherPlan, GpuError, NegativeIndices, RunError, wgpu,
 };
 
 use crate::args::{Device, Operation, Run};
@@ -54,10 +55,9 @@ pub fn run(args: &Run) -> Result<String> {
         }
         false => (params, shape, plan),
     };
-    // Decoded values are float32.
     let dtype = match encoding {
         None => params.dtype.clone(),
-        Some(_) => Dtype::from_code("f4").expect("a dtype of NumPy"),
+        Some(_) => dtype_of(args.to.unwrap_or_default()),
     };
     let fill = args
         .fill
@@ -279,7 +279,10 @@ impl Work<'_> {
         let started = Instant::now();
         let kind = indices.kind;
         let gathered = match (self.encoding, gpu) {
-            (Some(encoding), gpu) => read.gather(encoding, shape, gpu, plan, indices)?,
+            (Some(encoding), gpu) => {
+                let to = self.args.to.unwrap_or_default();
+                read.gather((encoding, to), shape, gpu, plan, indices)?
+            }
             (None, _) if self.dtype.bytes == 0 => match indices.params_rows(plan)? {
                 Ok(_) => Ok(Vec::new()),
                 Err(error) => Err(error.into()),
@@ -361,7 +364,7 @@ fn check_packed(args: &Run, dtype: &Dtype, plan: &GatherPlan) -> Result<()> {
 }
 
 fn no_fill(dtype: &Dtype) -> String {
-    format!("--fill is for bool, integers, float32 and float64, found {dtype}")
+    format!("--fill is for bool, integers, BF16, float16, float32 and float64, found {dtype}")
 }
 
 /// A number's bytes as an element of `dtype`.
@@ -369,6 +372,11 @@ fn element_of(number: &str, dtype: &Dtype) -> Result<Vec<u8>> {
     let element = dtype.element()?;
     let bytes = element.bytes;
     let wrong = || format!("--fill {number} is no {dtype}");
+    let float = || number.parse::<f32>().map_err(|_| wrong());
+    let check = |value: f32| {
+        let is_large = value.is_infinite() && !number.to_ascii_lowercase().contains("inf");
+        if is_large { Err(wrong()) } else { Ok(()) }
+    };
     let mut little: Vec<u8> = match (&element.kind, bytes) {
         (Kind::Bool, _) => match number {
             "0" | "false" | "False" => vec![0],
@@ -390,12 +398,19 @@ fn element_of(number: &str, dtype: &Dtype) -> Result<Vec<u8>> {
                 false => return Err(wrong().into()),
             }
         }
+        (Kind::Float, 2) => {
+            let value = f16::from_f32(float()?);
+            check(value.to_f32())?;
+            value.to_le_bytes().to_vec()
+        }
+        (Kind::Void, 2) if dtype.encoding() == "BF16" => {
+            let value = bf16::from_f32(float()?);
+            check(value.to_f32())?;
+            value.to_le_bytes().to_vec()
+        }
         (Kind::Float, 4) => {
-            let value: f32 = number.parse().map_err(|_| wrong())?;
-            let is_large = value.is_infinite() && !number.to_ascii_lowercase().contains("inf");
-            if is_large {
-                return Err(wrong().into());
-            }
+            let value = float()?;
+            check(value)?;
             value.to_le_bytes().to_vec()
         }
         (Kind::Float, 8) => number
@@ -411,9 +426,20 @@ fn element_of(number: &str, dtype: &Dtype) -> Result<Vec<u8>> {
     Ok(little)
 }
 
-/// The encoding to decode params by, if they are blocks or `--decode` asks for it.
+/// The dtype of decoded values.
+fn dtype_of(to: FloatKind) -> Dtype {
+    match to {
+        // Written as ml_dtypes does: NumPy has no bfloat16.
+        FloatKind::Bf16 => Dtype::of_format("BF16", 1, 2),
+        FloatKind::F16 => Dtype::from_code("f2").expect("a dtype of NumPy"),
+        _ => Dtype::from_code("f4").expect("a dtype of NumPy"),
+    }
+}
+
+/// The encoding to decode params by, if they are blocks, or `--decode` or `--to` asks for it.
 fn encoding(args: &Run, dtype: &Dtype) -> Result<Option<Encoding>> {
-    if (dtype.block_len == 1 || dtype.is_packed()) && !args.decode {
+    let asks = args.decode || args.to.is_some();
+    if (dtype.block_len == 1 || dtype.is_packed()) && !asks {
         return Ok(None);
     }
     let little_endian = dtype.little_endian();

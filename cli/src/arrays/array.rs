@@ -72,6 +72,7 @@ impl Dtype {
     /// The name by which the library knows the encoding: that in GGUF or safetensors.
     pub fn encoding(&self) -> &str {
         match &*self.name {
+            "float32" => "F32",
             "float16" => "F16",
             name => name,
         }

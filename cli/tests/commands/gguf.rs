@@ -4,7 +4,7 @@ use std::fs;
 
 use testkit::encoded::Recorded;
 use testkit::ran::Ran;
-use wgpu_gather::Encoding;
+use wgpu_gather::{Encoding, FloatKind};
 
 use crate::archives::safetensors;
 use crate::support::{Folder, npy, numbers, wgpu_gather};
@@ -18,6 +18,16 @@ fn folder(name: &str) -> Folder {
     folder.write("model.gguf", MODEL.to_vec());
     folder.i32("ids.npy", "(4,)", &IDS);
     folder
+}
+
+/// Asserts that out.npy holds halves: gguf-py's values, rounded.
+fn check_halves(folder: &Folder, encoding: Encoding, to: FloatKind) {
+    let recorded = Recorded::of(encoding);
+    let descr = if to == FloatKind::F16 { "<f2" } else { "<V2" };
+    let header = npy(descr, &format!("(4, {})", recorded.shape[1]), &[]);
+    let output = folder.read("out.npy");
+    assert_eq!(output[..header.len()], header, "{encoding}");
+    recorded.check_halves(to, &IDS, &output[header.len()..]);
 }
 
 /// Compares the rows in out.npy with those that gguf-py decodes.
@@ -38,7 +48,8 @@ fn check(folder: &Folder, encoding: Encoding) {
 /// Gathers rows of each encoding, from GGUF or else from safetensors or .npy.
 pub fn rows_are_decoded(device: &str) {
     let folder = folder(&format!("gguf-{device}"));
-    for &encoding in Encoding::ALL {
+    let halves = [FloatKind::F16, FloatKind::Bf16].into_iter().cycle();
+    for (&encoding, to) in Encoding::ALL.iter().zip(halves) {
         let recorded = Recorded::of(encoding);
         let [rows, row_len] = recorded.shape;
         let (source, decode) = match encoding {
@@ -49,6 +60,11 @@ pub fn rows_are_decoded(device: &str) {
                 );
                 folder.write("f.safetensors", safetensors(&header, &recorded.rows));
                 (format!("f.safetensors:{encoding}"), "--decode")
+            }
+            Encoding::F32 => {
+                let shape = format!("({rows}, {row_len})");
+                folder.write("rows.npy", npy("<f4", &shape, &recorded.rows));
+                ("rows.npy".to_owned(), "")
             }
             Encoding::F16 | Encoding::Bf16 => (format!("model.gguf:{encoding}"), "--decode"),
             Encoding::RowWise8 | Encoding::RowWise4 => {
@@ -65,6 +81,14 @@ pub fn rows_are_decoded(device: &str) {
         let command = format!("gather {source} ids.npy -o out.npy --device {device} {decode}");
         folder.gathers(&command, &format!("float32 [4, {row_len}]"));
         check(&folder, encoding);
+        let dtype = if to == FloatKind::F16 {
+            "float16"
+        } else {
+            "BF16"
+        };
+        let command = format!("{command} --to {to}");
+        folder.gathers(&command, &format!("{dtype} [4, {row_len}]"));
+        check_halves(&folder, encoding, to);
     }
     let command =
         format!("gather model.gguf:F32 ids.npy --bad-indices clamp -o out.npy --device {device}");
@@ -105,8 +129,8 @@ pub fn info_lists_tensors() {
         lines.contains(&"ids.npy - int32 [4] 16".to_owned()),
         "{lines:?}"
     );
-    // F32, and all but two floats of 8 bits and two row-wise encodings, which GGUF does not have.
-    let tensors = 1 + Encoding::ALL.len() - 4;
+    // All but two floats of 8 bits and two row-wise encodings, which GGUF does not have.
+    let tensors = Encoding::ALL.len() - 4;
     assert_eq!(lines.len(), 1 + tensors + 1);
 }
 
@@ -260,11 +284,15 @@ pub fn hostile_gguf_is_refused() {
         folder.refuses("gather bad.gguf:t ids.npy", &error);
     }
     folder.write("iq2.gguf", of_tensor(&[0, 256], 16, 0));
-    for (params, dtype) in [("iq2.gguf:t", "IQ2_XXS"), ("ids.npy", "int32")] {
+    for (params, dtype, option) in [
+        ("iq2.gguf:t", "IQ2_XXS", "--decode"),
+        ("ids.npy", "int32", "--decode"),
+        ("ids.npy", "int32", "--to f16"),
+    ] {
         let ran = folder.run(&format!(
-            "gather {params} ids.npy -o out.npy --device cpu --decode"
+            "gather {params} ids.npy -o out.npy --device cpu {option}"
         ));
-        let error = format!("{params}: {dtype} is not decoded, only F16, BF16, ");
+        let error = format!("{params}: {dtype} is not decoded, only F32, F16, BF16, ");
         assert!(
             ran.code == 1 && ran.stderr.contains(&error),
             "{}",

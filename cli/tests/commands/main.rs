@@ -7,6 +7,7 @@ mod damaged;
 mod faults;
 mod files;
 mod gguf;
+mod halves;
 mod info;
 mod json;
 mod kinds;
@@ -55,6 +56,8 @@ fn main() -> ExitCode {
             "wrong_quantized_tables_are_refused",
             quantized::wrong_tables_are_refused,
         ),
+        trial_of(halves::plain_floats_are_cast),
+        trial_of(halves::fills_are_of_the_output),
         trial_of(selected::changed_files_give_an_error_or_the_right_rows),
         trial_of(selected::every_dtype_passes_through),
         trial_of(selected::fortran_order_is_read),

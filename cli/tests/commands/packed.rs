@@ -60,7 +60,9 @@ pub fn small_floats_are_gathered_as_bytes() {
         for (option, error) in [
             (
                 "--bad-indices fill --fill 7",
-                format!("--fill is for bool, integers, float32 and float64, found {dtype}"),
+                format!(
+                    "--fill is for bool, integers, BF16, float16, float32 and float64, found {dtype}"
+                ),
             ),
             (
                 "--as u1",
@@ -70,7 +72,7 @@ pub fn small_floats_are_gathered_as_bytes() {
             folder.refuses(&format!("gather t.safetensors:t --at 0 {option}"), &error);
         }
         let ran = folder.run("gather t.safetensors:t --at 0 --decode -o out.npy --device cpu");
-        let error = format!("error: t.safetensors:t: {dtype} is not decoded, only F16");
+        let error = format!("error: t.safetensors:t: {dtype} is not decoded, only F32");
         assert!(ran.code == 1 && ran.stderr.starts_with(&error), "{ran:?}");
     }
     let (file, data) = tensor("F8_E8M0", "[3,2]", 6);

@@ -76,6 +76,16 @@ pub fn npz_members_are_decoded(device: &str) {
             .map(|&value| f32::from_le_bytes(value))
             .collect();
         case.check(&values);
+        // The operator's output has the scales' type.
+        let scales = of.scale_kind();
+        let dtype = match scales {
+            FloatKind::F32 => "float32",
+            FloatKind::F16 => "float16",
+            _ => "BF16",
+        };
+        let command = format!("{command} --to {scales}");
+        folder.gathers(&command, &format!("{dtype} {output:?}"));
+        case.check_bytes(&folder.read("out.npy")[128..]);
     }
 }
 
