@@ -114,7 +114,7 @@ const WORKLOADS_HELP: &str = "Workloads:
   L512, T3         slices of 32 KiB; 1,000,003 rows of 64 bytes; on the CPU
   G1, G4 to G256   256 MiB of rows out of a table of 1 GiB; outputs of 4 to 256 MiB; on the CPU
   R1+ to R65536+   rows of so many bytes, W1+ .. the others with large tables; set large
-  D:Q4_K ..        rows of 2,048 values, D256: of 256; set encoded
+  D:Q4_K ..        rows of 2,048 values, D256: of 256; D:Q4_K:f16 into halves; set encoded
 
 On a GPU, times are of one call among many between two timestamps, with indices and outputs that rotate. Beside each
 workload stand copies of the output's bytes, this crate with wgpu's checks, without them, and on a device without the

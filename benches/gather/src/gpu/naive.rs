@@ -4,7 +4,7 @@ use std::path::Path;
 
 use testkit::bench::workloads::{Op, Workload};
 use wgpu_gather::wgpu::util::DeviceExt;
-use wgpu_gather::{BadIndices, Encoding, IndexKind, wgpu};
+use wgpu_gather::{BadIndices, Encoding, FloatKind, IndexKind, wgpu};
 
 use super::card::Card;
 
@@ -36,13 +36,13 @@ struct Source {
 }
 
 impl Source {
-    /// `None` for encodings that have no kernel here, and for tables in several buffers.
+    /// `None` for encodings that have no kernel here, for halves, and for tables in several buffers.
     fn new(workload: &Workload, policy: BadIndices) -> Option<Self> {
         let slice_bytes = workload.plan(policy).slice_len() * workload.element.bytes();
         let is_one_word = slice_bytes == 4 && workload.blocks() == 1;
         // (unit, its bytes; lane, its bytes; the text that follows)
         let (unit, unit_bytes, lane, lane_bytes, rest) = match workload.encoding {
-            _ if workload.shards > 1 => return None,
+            _ if workload.shards > 1 || workload.to != FloatKind::F32 => return None,
             Some(Encoding::Q8_0) => ("u32", 4, "f32", 4, include_str!("naive_q8_0.wgsl")),
             Some(Encoding::Q4K) => ("u32", 4, "f32", 4, include_str!("naive_q4_k.wgsl")),
             Some(_) => return None,

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use wgpu_gather::{
-    BadIndices, ElementTypes, Encoding, Gather, GatherElements, GatherNd, GatherPlan, IndexKind,
+    BadIndices, ElementTypes, Encoding, FloatKind, Gather, GatherElements, GatherNd, GatherPlan,
+    IndexKind,
 };
 
 /// A gather to be timed.
@@ -15,8 +16,10 @@ pub struct Workload {
     pub params_shape: Vec<usize>,
     pub indices_shape: Vec<usize>,
     pub element: Element,
-    /// The encoding of params; `element` is then the decoded type.
+    /// The encoding of params.
     pub encoding: Option<Encoding>,
+    /// What encoded params are decoded to; `element` has as many bytes.
+    pub to: FloatKind,
     pub index: IndexKind,
     /// How many equal-sized buffers hold the params rows.
     pub shards: usize,
@@ -54,6 +57,7 @@ fn gather_nd(name: &str, params_shape: &[usize], indices_shape: &[usize]) -> Wor
         indices_shape: indices_shape.to_vec(),
         element: Element::F32,
         encoding: None,
+        to: FloatKind::F32,
         index: IndexKind::I32,
         shards: 1,
     }
@@ -215,34 +219,53 @@ pub fn large(scale: usize) -> Vec<Workload> {
     ]
 }
 
-/// GPU workloads: rows of 2,048 values in each encoding, rows of 256 in some, and both as `f32`. Tables have about 256 MiB
-/// and outputs 512 MiB, both divided by `scale`.
+/// GPU workloads: rows of 2,048 values in each encoding, rows of 256 in some, and both as `f32`. After some of them, the same
+/// rows as halves. Tables have about 256 MiB and outputs 512 MiB, of halves 256 MiB, all divided by `scale`.
 pub fn encoded(scale: usize) -> Vec<Workload> {
+    use FloatKind::{Bf16, F16, F32};
+
     let output = LARGE_OUTPUT_BYTES / scale;
-    let short = [Encoding::F16, Encoding::Q8_0, Encoding::Q4K, Encoding::Q6K];
-    let plain = [(2048, None), (256, None)].into_iter();
-    let long = Encoding::ALL.iter().map(|&encoding| (2048, Some(encoding)));
-    let short = short.map(|encoding| (256, Some(encoding)));
-    let workload = |(values, encoding): (usize, Option<Encoding>)| {
-        let name = encoding.map_or("F32".to_owned(), |encoding| encoding.to_string());
-        let row_bytes = match encoding {
-            Some(encoding) => encoding.row_bytes(values as u64).expect("whole blocks"),
-            None => 4 * values as u64,
-        };
+    let workload = |values: usize, encoding: Encoding, to: FloatKind| {
+        let row_bytes = encoding.row_bytes(values as u64).expect("whole blocks");
         let rows = output / 2 / usize::try_from(row_bytes).expect("a short row");
         let rows = rows.max(64);
         let prefix = if values == 256 { "D256" } else { "D" };
-        let shape = [rows, values];
+        let name = match to {
+            F32 => format!("{prefix}:{encoding}"),
+            _ => format!("{prefix}:{encoding}:{to}"),
+        };
+        // Rows of f32 as f32 are copied.
+        let is_copied = (encoding, to) == (Encoding::F32, F32);
         Workload {
-            encoding,
-            ..gather_nd(
-                &format!("{prefix}:{name}"),
-                &shape,
-                &[output / (4 * values), 1],
-            )
+            encoding: (!is_copied).then_some(encoding),
+            to,
+            element: if to == F32 {
+                Element::F32
+            } else {
+                Element::F16
+            },
+            ..gather_nd(&name, &[rows, values], &[output / (4 * values), 1])
         }
     };
-    plain.chain(long).chain(short).map(workload).collect()
+    let kinds = |encoding| match encoding {
+        Encoding::Q8_0 | Encoding::Q4K | Encoding::Q6K => &[F32, F16, Bf16][..],
+        Encoding::F16 => &[F32, Bf16],
+        Encoding::F32 => &[F32, F16],
+        _ => &[F32],
+    };
+    let long = Encoding::ALL.iter().flat_map(|&encoding| {
+        let kinds = kinds(encoding).iter();
+        kinds.map(move |&to| workload(2048, encoding, to))
+    });
+    let short = [
+        Encoding::F32,
+        Encoding::F16,
+        Encoding::Q8_0,
+        Encoding::Q4K,
+        Encoding::Q6K,
+    ];
+    long.chain(short.map(|encoding| workload(256, encoding, F32)))
+        .collect()
 }
 
 fn along(axis: usize, name: &str, params_shape: &[usize], indices_shape: &[usize]) -> Workload {
@@ -354,7 +377,7 @@ impl Workload {
 
     pub fn types(&self) -> ElementTypes {
         match self.encoding {
-            Some(encoding) => ElementTypes::encoded(encoding, self.index),
+            Some(encoding) => ElementTypes::decoded(encoding, self.to, self.index),
             None => ElementTypes::new(self.element.bytes() as u64, self.index),
         }
     }
