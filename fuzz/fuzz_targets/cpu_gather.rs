@@ -17,7 +17,8 @@ use testkit::oracle::Case;
 use testkit::samples::{Cpu, Element, POLICIES, Runner, Sample, WIDTHS, index_bytes};
 use testkit::scatter;
 use wgpu_gather::{
-    BadIndices, Encoded, Float, GatherPlan, Index, IndexKind, Operand, Reduce, RunError};
+    BadIndices, Encoded, Float, GatherPlan, Index, IndexKind, Operand, Reduce, RunError,
+};
 
 /// The most elements of an operand: threads share a gather of as many of the widest elements.
 const MAX_ELEMENTS: usize = 8192;
