@@ -23,7 +23,7 @@ pub(super) struct EncodedRows<'a> {
 
 #[derive(Debug, Clone, Copy)]
 enum Decoder<'a> {
-    Rows(Decode),
+    Rows(Decode, Parts),
     Quantized(QuantizedRows<'a>),
 }
 
@@ -41,6 +41,10 @@ struct QuantizedRows<'a> {
     stride: usize,
 }
 
+fn in_memory(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
 impl<'a> EncodedRows<'a> {
     pub(super) fn new(
         params: Encoded<&'a [u8]>,
@@ -49,7 +53,6 @@ impl<'a> EncodedRows<'a> {
         dims: &GatherDims,
     ) -> Self {
         let encoding = params.encoding;
-        let in_memory = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
         let decoded = match encoding.has_whole_rows() {
             true => parts.len,
             false => dims.slice_len,
@@ -64,7 +67,10 @@ impl<'a> EncodedRows<'a> {
                 row_zero_points: qparam_bytes(Operand::ZeroPoints),
                 stride: in_memory(dims.params_stride / parts.len),
             }),
-            _ => Decoder::Rows(encoding.decode().expect("rows with all that they need")),
+            _ => {
+                let decode = encoding.decode().expect("rows with all that they need");
+                Decoder::Rows(decode, parts)
+            }
         };
         Self {
             rows: params.rows,
@@ -86,11 +92,14 @@ impl<'a> EncodedRows<'a> {
     ) -> usize {
         let mut values = Output::new(self.to);
         match self.decoder {
-            Decoder::Rows(decode) => {
+            Decoder::Rows(decode, of_parts) => {
                 let decode_slice = |from: &[u8], to: &mut [Byte]| {
                     let parts = from.chunks_exact(self.part);
                     for (from, to) in parts.zip(to.chunks_exact_mut(self.part_of_output)) {
-                        values.store(to, |first, to| decode(from, first, to));
+                        values.store(to, |first, to| {
+                            let blocks = in_memory(of_parts.bytes_of(first as u64));
+                            decode(&from[blocks..], first, to);
+                        });
                     }
                 };
                 let (params, bytes) = (self.rows, slices.bytes);

@@ -88,7 +88,7 @@ macro_rules! encodings {
         impl Encoding {
             const fn row(self) -> &'static Row {
                 match self {
-                    $(Self::$variant => row!($len, $bytes, 0, $function, Some(|from, first, to| {
+                    $(Self::$variant => row!($len, $bytes, 0, $function, Some(|from, _, to| {
                         struct Blocks<'a>(&'a [u8], &'a mut [Byte]);
 
                         impl Leveled for Blocks<'_> {
@@ -100,7 +100,7 @@ macro_rules! encodings {
                                 }
                             }
                         }
-                        run_at_best_level(Blocks(&from[first / $len * $bytes..], to));
+                        run_at_best_level(Blocks(from, to));
                     })),)*
                     Self::RowWise8 => row!(1, 1, 8, row_wise_8, Some(quantized::row_wise_8)),
                     Self::RowWise4 => row!(2, 1, 4, row_wise_4, Some(quantized::row_wise_4)),
@@ -235,11 +235,10 @@ impl Encoding {
     pub(crate) const fn decode(self) -> Option<Decode> {
         match self {
             // The processor decodes the first ones by itself.
-            Self::F16 => Some(|from, first, to| {
-                let halves = from[2 * first..].as_chunks().0;
-                let done = of_f16s(halves, to.as_chunks_mut().0);
+            Self::F16 => Some(|from, _, to| {
+                let done = of_f16s(from.as_chunks().0, to.as_chunks_mut().0);
                 let rest = Self::F16.row().decode.expect("no other operand");
-                rest(from, first + done, &mut to[4 * done..]);
+                rest(&from[2 * done..], 0, &mut to[4 * done..]);
             }),
             _ => self.row().decode,
         }

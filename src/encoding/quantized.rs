@@ -102,10 +102,12 @@ impl QuantizedValues<'_> {
             FloatKind::F16 => |scale| half([scale[0], scale[1]]),
             FloatKind::Bf16 => |scale| high_half([scale[0], scale[1]]),
         };
-        let scales = row.scales.chunks(address(row.numbers.scale_kind().bytes()));
-        let blocks = row.values.chunks(block).zip(scales).enumerate();
-        let blocks = blocks.skip(first / address(len));
-        for (to, (number, (values, scale))) in to.chunks_mut(block_of_output).zip(blocks) {
+        let scale_bytes = address(row.numbers.scale_kind().bytes());
+        let number = first / address(len);
+        let scales = row.scales[number * scale_bytes..].chunks(scale_bytes);
+        let values = row.values[first * BITS / 8..].chunks(block);
+        let blocks = values.zip(to.chunks_mut(block_of_output));
+        for (number, ((values, to), scale)) in (number..).zip(blocks.zip(scales)) {
             let zero_point = row.numbers.zero_point().unwrap_or_else(|| {
                 let bit = number * BITS;
                 let low_bits = u8::MAX >> (8 - BITS);

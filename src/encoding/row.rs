@@ -2,8 +2,7 @@
 
 use crate::memory::Byte;
 
-/// Decodes whole blocks, or one row that ends with a scale, to `f32`s that fill the room, from the value with this number on, which
-/// starts a block.
+/// Decodes to `f32`s that fill the room: the first blocks, or in a row that ends with a scale the values from this number on.
 pub(crate) type Decode = fn(&[u8], usize, &mut [Byte]);
 
 /// Bytes in a decoded value, an `f32`.

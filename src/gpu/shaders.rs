@@ -352,8 +352,7 @@ impl Shader {
     /// The source for aliased operands. If one binding of a buffer is `read_write`, wgpu requires that all are, although the
     /// shader writes to only one.
     pub(crate) fn aliased_wgsl(self, texts: Texts) -> String {
-        self.wgsl(texts)
-            .replace("var<storage, read>", "var<storage, read_write>")
+        self.wgsl(texts).replace("read>", "read_write>")
     }
 }
 

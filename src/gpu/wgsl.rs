@@ -1,7 +1,8 @@
-//! Strips comments, which are half of shaders/, and indentation: an app holds only the rest.
+//! Strips comments, which are half of shaders/, indentation, and spaces and line ends that no parser needs: an app holds only the
+//! rest.
 
-/// A file's text without comments, blank lines and indentation. The first line stays: it says what the file needs. Debug builds keep
-/// blank lines, so that naga's errors name lines of the file.
+/// A file's code. The first line stays: it says what the file needs. Debug builds keep all lines and the spaces in them, so that
+/// naga's errors name lines of the file.
 macro_rules! wgsl {
     ($path:expr) => {
         const {
@@ -18,7 +19,7 @@ macro_rules! wgsl {
 }
 pub(crate) use wgsl;
 
-/// The code's first `LEN` bytes, and how many it has. Blank lines stay if `keeps_lines` is true.
+/// The code's first `LEN` bytes, and how many it has. Lines and the spaces in them stay if `keeps_lines` is true.
 pub(crate) const fn code<const LEN: usize>(text: &[u8], keeps_lines: bool) -> ([u8; LEN], usize) {
     let (mut code, mut len, mut start) = ([0; LEN], 0, 0);
     while start < text.len() {
@@ -43,15 +44,34 @@ pub(crate) const fn code<const LEN: usize>(text: &[u8], keeps_lines: bool) -> ([
         // The line and its end.
         let mut at = start;
         while (start < end || keeps_lines) && at <= end {
-            if len < LEN {
-                code[len] = if at < end { text[at] } else { b'\n' };
+            let is_needed = match at < end {
+                _ if keeps_lines || start == 0 => true,
+                true => text[at] != b' ' || is_space_needed(text[at - 1], text[at + 1]),
+                false => !matches!(text[end - 1], b'{' | b'}' | b';' | b',' | b'('),
+            };
+            if is_needed {
+                if len < LEN {
+                    code[len] = if at < end { text[at] } else { b'\n' };
+                }
+                len += 1;
             }
-            len += 1;
             at += 1;
         }
         start = next;
     }
     (code, len)
+}
+
+/// False if a parser splits the two bytes without a space between them.
+const fn is_space_needed(before: u8, after: u8) -> bool {
+    // Two operators would be another one. A template's list begins with one, too.
+    const fn is_operator(byte: u8) -> bool {
+        matches!(byte, b'!' | b'%'..=b'&' | b'*'..=b'+' | b'-' | b'/' | b'<'..=b'>' | b'^' | b'|' | b'~')
+    }
+    const fn is_word(byte: u8) -> bool {
+        byte.is_ascii_alphanumeric() || byte == b'_' || matches!(byte, b'<' | b'>')
+    }
+    is_word(before) && is_word(after) || is_operator(before) && is_operator(after)
 }
 
 /// A file's code in the folder `GATHER_SHADERS`, if that is set: `.ci/mutations` changes shaders there, and builds nothing.
@@ -86,9 +106,9 @@ mod tests {
     use super::code;
 
     #[test]
-    fn comments_blank_lines_and_indentation_are_left_out() {
-        let text = b"// Needs: nothing\n//\n// A comment.\n\nfn f() {\n    return a / b; // why\n}";
-        let expected = "// Needs: nothing\nfn f() {\nreturn a / b;\n}\n";
+    fn comments_and_what_no_parser_needs_are_left_out() {
+        let text = b"// Needs: nothing\n//\n// A comment.\n\nfn f() {\n    return a / b < -c && !d; // why\n}";
+        let expected = "// Needs: nothing\nfn f(){return a/b < -c&& !d;}";
         let (found, len) = code::<100>(text, false);
         assert_eq!(std::str::from_utf8(&found[..len]), Ok(expected));
         assert_eq!(code::<0>(text, false).1, expected.len());

@@ -17,8 +17,9 @@ use super::parsed::source_of;
 use super::reachable::{reachable, shaders};
 use crate::encoding::{Decoding, FloatKind};
 use crate::gpu::kernel::{Kernel, Unit};
-use crate::gpu::shaders::{EntryPoint, PipelineKey, Shader, unit_file};
+use crate::gpu::shaders::{EntryPoint, PipelineKey, Shader, scatter_text, unit_file};
 use crate::gpu::update::Update;
+use crate::gpu::wgsl::code;
 use gather_oracle::sweep::takes_every_case;
 
 /// The folder that texts are written to; `None` if they are only counted.
@@ -167,6 +168,33 @@ fn pipelines_have_names_of_their_own() {
     let names: Vec<_> = private.map(|key| file_name(key.entry_point)).collect();
     let different: HashSet<_> = names.iter().collect();
     assert_eq!(different.len(), names.len());
+}
+
+/// Release builds hold less text, of the same modules.
+#[test]
+fn modules_of_a_release_are_the_same() {
+    // Without the places in the text.
+    let parsed = |text: &str| {
+        let module = format!("{:?}", naga::front::wgsl::parse_str(text).expect(text));
+        let mut parts = module.split("Span {");
+        let first = parts.next().unwrap_or_default().to_owned();
+        parts.fold(first, |all, part| {
+            all + part.split_once('}').unwrap_or_default().1
+        })
+    };
+    for shader in shaders() {
+        let of_release = shader.files(scatter_text).into_iter().map(|file| {
+            let text = std::fs::read(format!("shaders/{file}.wgsl")).expect("a shader");
+            let (code, len) = code::<20_000>(&text, false);
+            String::from_utf8(code[..len].to_vec()).expect("a shader is UTF-8")
+        });
+        let of_release: Vec<_> = of_release.collect();
+        let of_debug = shader.wgsl(scatter_text);
+        assert!(
+            parsed(&of_release.join("\n")) == parsed(&of_debug),
+            "{shader:?}"
+        );
+    }
 }
 
 #[test]
