@@ -4,13 +4,14 @@
 // rounds, but for round().
 
 fn rounded(bits: u32) -> u32 {
+    let magnitude = bits & 0x7fffffffu;
     // All from 2^16 on is an infinity.
-    let magnitude = min(bits & 0x7fffffffu, 0x47800000u);
+    let finite = min(magnitude, 0x47800000u);
     // Subnormal halves have the exponent of the least normal one, 2^-14.
-    let exponent = max(magnitude & 0x7f800000u, 0x38800000u);
+    let exponent = max(finite & 0x7f800000u, 0x38800000u);
     // Counted in steps between halves, up to 2^11 of them. round() takes ties to the even one.
-    let steps = round(bitcast<f32>(magnitude) * bitcast<f32>(0x84000000u - exponent));
+    let steps = round(bitcast<f32>(finite) * bitcast<f32>(0x84000000u - exponent));
     // A sum with 2^23 holds a whole number in its low bits.
     let half = (bitcast<u32>(steps + 0x1p23f) << 16u) + ((exponent - 0x38800000u) << 3u);
-    return select(half | (bits & 0x80000000u), 0x7e000000u, (bits & 0x7fffffffu) > 0x7f800000u);
+    return select(half | (bits & 0x80000000u), 0x7e000000u, magnitude > 0x7f800000u);
 }

@@ -96,7 +96,7 @@ impl<'a> EncodedRows<'a> {
                 let decode_slice = |from: &[u8], to: &mut [Byte]| {
                     let parts = from.chunks_exact(self.part);
                     for (from, to) in parts.zip(to.chunks_exact_mut(self.part_of_output)) {
-                        values.store(to, |first, to| {
+                        values.store(to, &|first, to| {
                             let blocks = in_memory(of_parts.bytes_of(first as u64));
                             decode(&from[blocks..], first, to);
                         });
@@ -145,7 +145,7 @@ impl<'a> EncodedRows<'a> {
                 scales,
                 zero_points,
             };
-            values.store(to, |first, to| row.decode(first, to));
+            values.store(to, &|first, to| row.decode(first, to));
         }
     }
 }

@@ -51,7 +51,7 @@ impl std::fmt::Display for Decoding {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { encoding, to } = self;
         match to {
-            FloatKind::F32 => write!(f, "{encoding}"),
+            FloatKind::F32 => encoding.fmt(f),
             FloatKind::F16 | FloatKind::Bf16 => write!(f, "{encoding} to {to}"),
         }
     }
@@ -126,7 +126,7 @@ impl Output {
     }
 
     /// Fills `to`: `decode` writes `f32`s to its room, from the value with this number on.
-    pub(crate) fn store(&mut self, to: &mut [Byte], decode: impl Fn(usize, &mut [Byte])) {
+    pub(crate) fn store(&mut self, to: &mut [Byte], decode: &dyn Fn(usize, &mut [Byte])) {
         let Some(room) = &mut self.room else {
             return decode(0, to);
         };

@@ -64,12 +64,12 @@ pub(crate) const fn code<const LEN: usize>(text: &[u8], keeps_lines: bool) -> ([
 
 /// False if a parser splits the two bytes without a space between them.
 const fn is_space_needed(before: u8, after: u8) -> bool {
-    // Two operators would be another one. A template's list begins with one, too.
+    // Two operators would be another one.
     const fn is_operator(byte: u8) -> bool {
         matches!(byte, b'!' | b'%'..=b'&' | b'*'..=b'+' | b'-' | b'/' | b'<'..=b'>' | b'^' | b'|' | b'~')
     }
     const fn is_word(byte: u8) -> bool {
-        byte.is_ascii_alphanumeric() || byte == b'_' || matches!(byte, b'<' | b'>')
+        byte.is_ascii_alphanumeric() || byte == b'_'
     }
     is_word(before) && is_word(after) || is_operator(before) && is_operator(after)
 }
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn comments_and_what_no_parser_needs_are_left_out() {
         let text = b"// Needs: nothing\n//\n// A comment.\n\nfn f() {\n    return a / b < -c && !d; // why\n}";
-        let expected = "// Needs: nothing\nfn f(){return a/b < -c&& !d;}";
+        let expected = "// Needs: nothing\nfn f(){return a/b< -c&& !d;}";
         let (found, len) = code::<100>(text, false);
         assert_eq!(std::str::from_utf8(&found[..len]), Ok(expected));
         assert_eq!(code::<0>(text, false).1, expected.len());
