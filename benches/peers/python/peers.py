@@ -2,8 +2,7 @@
 """Times this crate, a plain loop in Rust and the Python libraries that are installed (numpy, torch, jax, tensorflow,
 onnxruntime) on the workloads W1 to K2; benches/card/torch_peers.py times those that run on a GPU. Outputs are checked
 against numpy's before anything is timed, and a time ends when the device has done the work. Operands and outputs that
-are there begin at a cache line; a library that makes its output places it. The lines of --json have the format of the
-Rust benchmark's.
+are there begin at a cache line; a library that makes its output places it.
 
     python3 peers.py --workload W1,W3 --peer torch,jax --samples 15 --json out.jsonl
 """

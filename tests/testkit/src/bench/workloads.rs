@@ -44,10 +44,6 @@ pub enum Element {
     U8,
 }
 
-/// Output and params bytes in the sweep over slice sizes.
-pub const SWEEP_OUTPUT_BYTES: usize = 32 << 20;
-pub const SWEEP_PARAMS_BYTES: usize = 64 << 20;
-
 fn gather_nd(name: &str, params_shape: &[usize], indices_shape: &[usize]) -> Workload {
     Workload {
         name: name.to_owned(),
@@ -317,20 +313,6 @@ fn of_u8(name: &str, params_shape: &[usize]) -> Workload {
 /// A few rows as long as W3's.
 pub fn small() -> Workload {
     gather_nd("first", &[1000, 16], &[64, 1])
-}
-
-/// The sweep: slices of 4 B to 64 KiB.
-pub fn sweep() -> Vec<Workload> {
-    let sizes = (2..=16).map(|power| 1_usize << power);
-    let workload = |slice_bytes: usize| {
-        let mut params_shape = vec![SWEEP_PARAMS_BYTES / slice_bytes];
-        if slice_bytes > 4 {
-            params_shape.push(slice_bytes / 4);
-        }
-        let slices = SWEEP_OUTPUT_BYTES / slice_bytes;
-        gather_nd(&format!("S{slice_bytes}"), &params_shape, &[slices, 1])
-    };
-    sizes.map(workload).collect()
 }
 
 impl Workload {
