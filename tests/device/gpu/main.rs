@@ -5,7 +5,6 @@
 mod adapters;
 mod batch;
 mod cuts;
-mod edge_values;
 mod edges;
 mod encoded;
 mod executor_bytes;
@@ -55,7 +54,6 @@ fn main() -> ExitCode {
     trials.extend(adapters::trials());
     trials.extend(edges::trials());
     trials.extend(encoded::trials());
-    trials.extend(edge_values::trials());
     trials.extend(fills::trials());
     trials.extend(prepared::trials());
     trials.extend(reports::trials());
