@@ -1,61 +1,42 @@
 //! Pages to read: what each case gives, scatters, errors, costs, recipes, large tables, encoded rows, measurements, other
 //! libraries' calls and their equals here, and back ends.
 
-#[doc = "Which output each shape, index and policy gives."]
-#[doc = ""]
-#[doc = include_str!("semantics.md")]
-pub mod semantics {}
+#[cfg(test)]
+mod tests;
 
-#[doc = "Write rows back, or add to them, in one order."]
-#[doc = ""]
-#[doc = include_str!("scatter.md")]
-pub mod scatter {}
+/// Makes a page of a summary, pictures and a text. The text reads on a forge too, so no code is hidden there, and its last lines
+/// say where links lead; in the docs those of links.md come before. Its programs are tested with all features.
+macro_rules! page {
+    ($(#[$attribute:meta])* $name:ident, $summary:literal, $($text:literal),*) => {
+        $(#[$attribute])*
+        #[doc = $summary]
+        #[doc = ""]
+        #[doc = include_str!("links.md")]
+        $(
+            #[doc = ""]
+            #[cfg_attr(any(not(doctest), all(feature = "gpu", feature = "ndarray")), doc = include_str!($text))]
+        )*
+        pub mod $name {}
+    };
+}
 
-#[doc = "What each error means, and what you change."]
-#[doc = ""]
-#[doc = include_str!("errors.md")]
-pub mod errors {}
-
-#[doc = "What each call submits, allocates, moves and waits for."]
-#[doc = ""]
-#[doc = include_str!("costs.md")]
-pub mod costs {}
-
-#[doc(alias("boolean_mask", "masked_select", "flatnonzero"))]
-#[doc = "Masks, keys, pages, records: programs to copy."]
-#[doc = ""]
-#[doc = include_str!("pictures/strides.svg")]
-#[doc = ""]
-#[doc = include_str!("recipes.md")]
-pub mod recipes {}
-
-#[doc = "Tables larger than a binding, buffer, device or machine."]
-#[doc = ""]
-#[doc = include_str!("pictures/windows.svg")]
-#[doc = ""]
-#[doc = include_str!("large_tables.md")]
-pub mod large_tables {}
-
-#[doc = "Rows of quantised tables, decoded as they are gathered."]
-#[doc = ""]
-#[doc = include_str!("pictures/decoded.svg")]
-#[doc = ""]
-#[doc = include_str!("encoded_rows.md")]
-pub mod encoded_rows {}
-
-#[doc = "Times beside other libraries, and how to measure yours."]
-#[doc = ""]
-#[doc = include_str!("pictures/times.svg")]
-#[doc = ""]
-#[doc = include_str!("performance.md")]
-pub mod performance {}
-
-#[doc = "Calls of 21 libraries and their equals here."]
-#[doc = ""]
-#[doc = include_str!("frameworks.md")]
-pub mod frameworks {}
+page! { semantics, "Which output each shape, index and policy gives.", "semantics.md" }
+page! { scatter, "Write rows back, or add to them, in one order.", "scatter.md" }
+page! { errors, "What each error means, and what you change.", "errors.md" }
+page! { costs, "What each call submits, allocates, moves and waits for.", "costs.md" }
+page! {
+    #[doc(alias("boolean_mask", "masked_select", "flatnonzero"))]
+    recipes, "Masks, keys, pages, records: programs to copy.", "pictures/strides.svg", "recipes.md"
+}
+page! { large_tables, "Tables larger than a binding, buffer, device or machine.", "pictures/windows.svg", "large_tables.md" }
+page! { encoded_rows, "Rows of quantised tables, decoded as they are gathered.", "pictures/decoded.svg", "encoded_rows.md" }
+page! { performance, "Times beside other libraries, and how to measure yours.", "pictures/times.svg", "performance.md" }
+page! { frameworks, "Calls of 21 libraries and their equals here.", "frameworks.md" }
 
 #[doc = "Which drivers ran the tests, and how to test yours."]
 #[doc = ""]
+#[doc = include_str!("links.md")]
+#[doc = ""]
 #[doc = include_str!("back_ends.md")]
+// Its programs are for apps with and without a GPU.
 pub mod back_ends {}

@@ -1,5 +1,5 @@
-//! Runs the documentation's GPU examples, which rustdoc only compiles, from the files that the docs include. The README
-//! repeats some of the files word for word.
+//! Runs the documentation's GPU examples, which rustdoc only compiles, from the files that the docs include. The README and
+//! pages of the guide repeat some of the files word for word.
 
 use std::process::ExitCode;
 
@@ -64,21 +64,45 @@ mod browser {
     include!("../doc_examples/browser.rs");
 }
 
+mod shards {
+    include!("../doc_examples/shards.rs");
+}
+
+mod top_8 {
+    include!("../doc_examples/top_8.rs");
+}
+
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
     // One at a time, as each example makes a device of its own, like a user's program.
     arguments.test_threads = Some(1);
     let trials = vec![
-        Trial::test("the_readme_holds_what_runs_here", || {
-            for example in [
-                include_str!("../doc_examples/own_device.rs"),
-                include_str!("../doc_examples/gpu.rs"),
+        Trial::test("pages_hold_what_runs_here", || {
+            let readme = include_str!("../../README.md");
+            for (page, start, example) in [
+                (
+                    readme,
+                    "rust,no_run",
+                    include_str!("../doc_examples/own_device.rs"),
+                ),
+                (
+                    readme,
+                    "rust,no_run",
+                    include_str!("../doc_examples/gpu.rs"),
+                ),
+                (
+                    include_str!("../../src/guide/large_tables.md"),
+                    "no_run",
+                    include_str!("../doc_examples/shards.rs"),
+                ),
+                (
+                    include_str!("../../src/guide/recipes.md"),
+                    "no_run",
+                    include_str!("../doc_examples/top_8.rs"),
+                ),
             ] {
-                let block = format!("```rust,no_run\n{example}```\n");
-                assert!(
-                    include_str!("../../README.md").contains(&block),
-                    "not in the README:\n{block}"
-                );
+                let block = format!("```{start}\n{example}```\n");
+                assert!(page.contains(&block), "not on its page:\n{block}");
             }
             Ok(())
         }),
@@ -89,6 +113,8 @@ fn main() -> ExitCode {
         gpu_trial("a_device_of_the_apps_own", |_| Ok(own_device::run()?)),
         gpu_trial("an_encoder_of_the_apps_own", record_embedding),
         gpu_trial("a_gather_between_passes_of_an_app", gather_in_a_pass),
+        gpu_trial("the_order_of_a_key", gather_in_order),
+        gpu_trial("a_table_in_shards", |_| gather_from_shards()),
         gpu_trial("a_gather_that_a_browser_awaits", |_| {
             let output = pollster::block_on(browser::colours(&[1, 0, 2]))?;
             assert_eq!(output, [[0, 0, 255, 255], [255, 0, 0, 255], [0; 4]]);
@@ -175,5 +201,76 @@ fn gather_in_a_pass(gpu: &Gpu) -> Result<(), libtest_mimic::Failed> {
     assert_eq!(rows[1].download_blocking()?, [2, 1]);
     assert_eq!(rows[2].download_blocking()?, [0, 2]);
     assert_eq!(rows[3].download_blocking()?, [10, 30]);
+    Ok(())
+}
+
+/// The order is NumPy's: equal keys keep their order.
+fn gather_in_order(gpu: &Gpu) -> Result<(), libtest_mimic::Failed> {
+    let depths: Vec<f32> = (0..1000_u16)
+        .map(|id| f32::from(id * 37 % 101) - 50.0)
+        .collect();
+    let key_of = |depth: &f32| match depth.to_bits() {
+        bits if *depth < 0.0 => !bits,
+        bits => bits | 1 << 31,
+    };
+    let keys = gpu.upload(depths.iter().map(key_of).collect::<Vec<_>>(), &[1000])?;
+    let order = gpu.upload((0..1000).collect::<Vec<u32>>(), &[1000])?;
+    let rows: Vec<[f32; 3]> = (0_u16..)
+        .zip(&depths)
+        .map(|(id, &depth)| [depth, id.into(), 0.0])
+        .collect();
+    let table = gpu.upload(rows.as_flattened(), &[1000, 3])?;
+    let output = gpu.zeros::<f32>(&[8, 3])?;
+    let mut sorter = lampshade::KeyValueSoaSorter::new(gpu.device(), gpu.queue());
+    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+    let buffers = [
+        table.buffer()?,
+        keys.buffer()?,
+        order.buffer()?,
+        output.buffer()?,
+    ];
+    top_8::top_8(&mut encoder, (gpu.gatherer(), &mut sorter), buffers)
+        .map_err(|error| error.to_string())?;
+    gpu.queue().submit([encoder.finish()]);
+    let mut sorted = rows;
+    sorted.sort_by(|a, b| a[0].total_cmp(&b[0]));
+    assert_eq!(output.download_blocking()?, sorted[..8].as_flattened());
+    Ok(())
+}
+
+/// On a device whose buffers hold 2,048 of 5,000 rows.
+fn gather_from_shards() -> Result<(), libtest_mimic::Failed> {
+    let instance = wgpu::Instance::new(device::descriptor());
+    let adapter = wgpu::util::initialize_adapter_from_env_or_default(&instance, None);
+    let adapter = pollster::block_on(adapter)?;
+    let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+        required_limits: wgpu::Limits {
+            max_buffer_size: 1 << 20,
+            ..Default::default()
+        },
+        ..Default::default()
+    }))?;
+    let gpu = Gpu::from_parts(device, queue);
+    let params: Vec<u8> = (0..=250).cycle().take(5_000 * 128).collect();
+    let params: Vec<f32> = params.into_iter().map(f32::from).collect();
+    let table = shards::upload_rows(gpu.device(), &params);
+    let rows: Vec<usize> = table.iter().map(|(rows, _)| *rows).collect();
+    assert_eq!(rows, [2048, 2048, 904]);
+    let ids: Vec<u32> = (0..1_000).map(|n| n * 7919 % 5_000).collect();
+    let indices = gpu.upload(&ids, &[1_000])?;
+    let output = gpu.zeros::<f32>(&[1_000, 128])?;
+    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+    shards::look_up(
+        gpu.gatherer(),
+        &mut encoder,
+        &table,
+        indices.buffer()?,
+        output.buffer()?,
+    )?;
+    gpu.queue().submit([encoder.finish()]);
+    let expected = Gather::new()
+        .plan(&[5_000, 128], &[1_000])?
+        .gather(&params, &ids)?;
+    assert!(output.download_blocking()? == expected);
     Ok(())
 }
