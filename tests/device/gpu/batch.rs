@@ -131,7 +131,7 @@ fn check_buffers(
     recording: Recording,
     samples: &[Sample],
     images: &mut [Image; OPERANDS.len()],
-    buffers: &Held,
+    buffers: &Held<{ OPERANDS.len() }>,
 ) {
     let found = buffers.read_back(gpu, images);
     let [_, _, output, reports, _, masks, _, _] = images;
@@ -211,17 +211,17 @@ fn gathered_bytes(sample: &Sample, count: u32) -> impl Iterator<Item = Range<usi
 }
 
 /// Each operand's buffer, and where its image starts there.
-struct Held {
-    of: [wgpu::Buffer; OPERANDS.len()],
-    starts: [usize; OPERANDS.len()],
+pub(crate) struct Held<const N: usize> {
+    pub(crate) of: [wgpu::Buffer; N],
+    pub(crate) starts: [usize; N],
 }
 
-impl Held {
-    fn upload(gpu: &Gpu, images: &[Image; OPERANDS.len()], one: bool) -> Self {
+impl<const N: usize> Held<N> {
+    pub(crate) fn upload(gpu: &Gpu, images: &[Image; N], one: bool) -> Self {
         if !one {
             return Self {
                 of: images.each_ref().map(|image| upload(gpu, &image.bytes)),
-                starts: [0; OPERANDS.len()],
+                starts: [0; N],
             };
         }
         let mut bytes = Vec::new();
@@ -233,15 +233,15 @@ impl Held {
         });
         let buffer = upload(gpu, &bytes);
         Self {
-            of: [(); OPERANDS.len()].map(|()| buffer.clone()),
+            of: [(); N].map(|()| buffer.clone()),
             starts,
         }
     }
 
-    fn read_back(&self, gpu: &Gpu, images: &[Image; OPERANDS.len()]) -> [Vec<u8>; OPERANDS.len()] {
+    pub(crate) fn read_back(&self, gpu: &Gpu, images: &[Image; N]) -> [Vec<u8>; N] {
         let found = if self.of[0] == self.of[1] {
             let [all] = read_back(gpu, [&self.of[0]]);
-            [(); OPERANDS.len()].map(|()| all.clone())
+            [(); N].map(|()| all.clone())
         } else {
             read_back(gpu, self.of.each_ref())
         };
@@ -279,7 +279,7 @@ fn bound<'b>(
     (at, sample): (usize, &Sample),
     recording: Recording,
     images: &[Image; OPERANDS.len()],
-    buffers: &'b Held,
+    buffers: &'b Held<{ OPERANDS.len() }>,
 ) -> Buffers<'b> {
     let range = |operand: usize, len: usize| {
         let start = (buffers.starts[operand] + images[operand].starts[at]) as u64;
@@ -322,7 +322,7 @@ fn record(
     recording: Recording,
     samples: &[Sample],
     images: &[Image; OPERANDS.len()],
-    [buffers, others]: [&Held; 2],
+    [buffers, others]: [&Held<{ OPERANDS.len() }>; 2],
 ) {
     let operands = |at: usize, sample: &Sample| bound((at, sample), recording, images, buffers);
     let prepare = |(at, sample): (usize, &Sample)| {

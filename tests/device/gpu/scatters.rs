@@ -6,9 +6,7 @@ use wgpu_gather::{
     With, wgpu,
 };
 
-use crate::batch::{
-    FIRST, Image, REPORT_BYTES, STEP, check_report, read_back, submit_many, upload,
-};
+use crate::batch::{self, FIRST, Image, REPORT_BYTES, STEP, check_report, submit_many, upload};
 use crate::cuts::limited_device;
 use crate::into_buffers::{index_values, table, unchecked, widths, without_runtime_checks};
 use crate::trial;
@@ -426,11 +424,7 @@ impl Scatter {
         let operands = [&self.target, &self.sample.indices, &self.updates];
         let buffers = operands.map(|bytes| upload(gpu, &vec![0; bytes.len() / 4 * 4 + 256]));
         let [target, indices, updates] = buffers.each_ref().map(|buffer| buffer.slice(..));
-        let ranges = ScatterRanges {
-            target,
-            indices,
-            updates,
-        };
+        let ranges = ranges(target, [indices, updates]);
         let report = upload(gpu, &[0; REPORT_BYTES]);
         let buffers = self.reduces(Buffers::scatter(self.sample.types(), ranges));
         let mut buffers = buffers.report(report.slice(..));
@@ -495,7 +489,7 @@ const OPERANDS: [&str; 6] = [
     "mask",
 ];
 
-type Held = [(wgpu::Buffer, usize); OPERANDS.len()];
+type Held = batch::Held<{ OPERANDS.len() }>;
 
 fn check_batch(gpu: &Gpu, gatherer: &Gatherer, way: Way, batch: &[Scatter]) {
     let alignment = gpu.device().limits().min_storage_buffer_offset_alignment;
@@ -529,7 +523,7 @@ fn check_batch(gpu: &Gpu, gatherer: &Gatherer, way: Way, batch: &[Scatter]) {
         counts.write_last(&scatter.count.to_le_bytes());
         masks.reserve(sample.mask().len(), start(4, at % 3));
     }
-    let uploaded = || uploaded(gpu, way, &images);
+    let uploaded = || Held::upload(gpu, &images, way == Way::OneBuffer);
     let buffers = uploaded();
     let others = (way == Way::Rebound).then(uploaded);
     record(
@@ -543,23 +537,6 @@ fn check_batch(gpu: &Gpu, gatherer: &Gatherer, way: Way, batch: &[Scatter]) {
     for buffers in std::iter::once(&buffers).chain(&others) {
         check_buffers(gpu, batch, &mut images, buffers);
     }
-}
-
-/// The images' buffers, and each image's offset in its buffer.
-fn uploaded(gpu: &Gpu, way: Way, images: &[Image; OPERANDS.len()]) -> Held {
-    if way != Way::OneBuffer {
-        return images
-            .each_ref()
-            .map(|image| (upload(gpu, &image.bytes), 0));
-    }
-    let mut bytes = Vec::new();
-    let starts = images.each_ref().map(|image| {
-        bytes.resize(bytes.len().next_multiple_of(image.alignment), 0);
-        bytes.extend(&image.bytes);
-        bytes.len() - image.bytes.len()
-    });
-    let buffer = upload(gpu, &bytes);
-    starts.map(|start| (buffer.clone(), start))
 }
 
 fn record(
@@ -612,6 +589,17 @@ fn record(
     gpu.queue().submit([encoder.finish()]);
 }
 
+fn ranges<'a, T>(
+    target: T,
+    [indices, updates]: [wgpu::BufferSlice<'a>; 2],
+) -> ScatterRanges<'a, T> {
+    ScatterRanges {
+        target,
+        indices,
+        updates,
+    }
+}
+
 /// Calls `run` with the ranges of a scatter.
 fn with_buffers(
     scatter: &Scatter,
@@ -622,15 +610,10 @@ fn with_buffers(
     run: &mut dyn FnMut(&Buffers<'_, Reduce>),
 ) {
     let part = |operand: usize, first: usize, len: usize| {
-        let (buffer, start) = &buffers[operand];
-        let start = (start + images[operand].starts[at] + first) as u64;
-        buffer.slice(start..(start + len as u64).next_multiple_of(4))
+        let start = (buffers.starts[operand] + images[operand].starts[at] + first) as u64;
+        buffers.of[operand].slice(start..(start + len as u64).next_multiple_of(4))
     };
     let whole = |operand: usize, bytes: &[u8]| part(operand, 0, bytes.len());
-    let (indices, updates) = (
-        whole(1, &scatter.sample.indices),
-        whole(2, &scatter.updates),
-    );
     let types: ElementTypes = scatter.sample.types();
     let width = scatter.sample.element_bytes;
     let slice_bytes = scatter.plan.slice_len() * width;
@@ -645,29 +628,13 @@ fn with_buffers(
         Way::Shards => scatter.shards().map(shard).into(),
         _ => Vec::new(),
     };
+    let others = [
+        whole(1, &scatter.sample.indices),
+        whole(2, &scatter.updates),
+    ];
     let mut operands = match way {
-        Way::Shards => {
-            let target = &shards[..];
-            Buffers::scatter_shards(
-                types,
-                ScatterRanges {
-                    target,
-                    indices,
-                    updates,
-                },
-            )
-        }
-        _ => {
-            let target = whole(0, &scatter.target);
-            Buffers::scatter(
-                types,
-                ScatterRanges {
-                    target,
-                    indices,
-                    updates,
-                },
-            )
-        }
+        Way::Shards => Buffers::scatter_shards(types, ranges(&shards[..], others)),
+        _ => Buffers::scatter(types, ranges(whole(0, &scatter.target), others)),
     };
     operands = scatter.reduces(operands);
     if way == Way::Counted {
@@ -689,12 +656,7 @@ fn check_buffers(
     images: &mut [Image; OPERANDS.len()],
     buffers: &Held,
 ) {
-    let found = read_back(gpu, buffers.each_ref().map(|(buffer, _)| buffer));
-    let mut of_images = buffers.iter().zip(&*images);
-    let found = found.map(|bytes| {
-        let ((_, start), image) = of_images.next().unwrap();
-        bytes[*start..][..image.bytes.len()].to_vec()
-    });
+    let found = buffers.read_back(gpu, images);
     let [target, _, _, reports, _, masks] = images;
     for (at, scatter) in batch.iter().enumerate() {
         let sample = &scatter.sample;
