@@ -2,104 +2,107 @@
 
 use wgpu_gather::{
     BadIndices, BlockQuantized, Call, ElementTypes, Encoding, FloatKind, Gather, GatherElements,
-    GatherPlan, IndexKind, NegativeIndices, Operand, Reduce, With, wgpu,
+    IndexKind, NegativeIndices, Operand, Reduce, With, wgpu,
 };
 
 use super::{BIG, along, nd};
 
-#[track_caller]
-fn assert_explained(plan: &GatherPlan, element_bytes: u64, index_kind: IndexKind, lines: &[&str]) {
-    let text = plan.explain(
-        ElementTypes::new(element_bytes, index_kind),
-        &wgpu::Limits::default(),
-    );
-    assert_eq!(text, lines.join("\n"));
-}
+/// The texts of [`plans_are_explained`], in its order.
+const EXPLAINED: &str = "\
+gather params [2,7,64], indices [2,5], axis 1, batch_dims 1 -> output [2,5,64]
+10 slices of 256 bytes out of 14 rows; params 3584 bytes, indices 80 bytes (i64), output 2560 bytes
+moves 5200 bytes: reads 80 of indices and at most 2560 of params, writes 2560
+kernel rows: units of 16 bytes, 1 slice a lane
+1 dispatch of 1 x 1 workgroups of 256 invocations
 
-#[test]
-fn slices_of_whole_16_bytes_are_moved_in_vectors() {
-    assert_explained(
-        &along(1, 1, &[2, 7, 64], &[2, 5]).unwrap(),
-        4,
-        IndexKind::I64,
-        &[
-            "gather params [2,7,64], indices [2,5], axis 1, batch_dims 1 -> output [2,5,64]",
-            "10 slices of 256 bytes out of 14 rows; params 3584 bytes, indices 80 bytes (i64), output 2560 bytes",
-            "moves 5200 bytes: reads 80 of indices and at most 2560 of params, writes 2560",
-            "kernel rows: units of 16 bytes, 1 slice a lane",
-            "1 dispatch of 1 x 1 workgroups of 256 invocations",
-        ],
-    );
-}
+gather_nd params [10,3], indices [400000,1], batch_dims 0 -> output [400000,3]
+400000 slices of 12 bytes out of 10 rows; params 120 bytes, indices 1600000 bytes (u32), output 4800000 bytes
+moves 11200000 bytes: reads 1600000 of indices and at most 4800000 of params, writes 4800000
+kernel four_rows: units of 4 bytes, 4 slices a lane
+1 dispatch of 1563 x 1 workgroups of 256 invocations
 
-#[test]
-fn slices_of_whole_words_are_moved_in_words() {
-    assert_explained(
-        &nd(0, &[10, 3], &[400_000, 1]).unwrap(),
-        4,
-        IndexKind::U32,
-        &[
-            "gather_nd params [10,3], indices [400000,1], batch_dims 0 -> output [400000,3]",
-            "400000 slices of 12 bytes out of 10 rows; params 120 bytes, indices 1600000 bytes (u32), output 4800000 bytes",
-            "moves 11200000 bytes: reads 1600000 of indices and at most 4800000 of params, writes 4800000",
-            "kernel four_rows: units of 4 bytes, 4 slices a lane",
-            "1 dispatch of 1563 x 1 workgroups of 256 invocations",
-        ],
-    );
-}
+gather params [10,3], indices [90], axis 0, batch_dims 0 -> output [90,3]
+90 slices of 3 bytes out of 10 rows; params 30 bytes, indices 720 bytes (u64), output 270 bytes
+moves 1260 bytes: reads 720 of indices and at most 270 of params, writes 270
+kernel bytes: 4 bytes of output a lane
+1 dispatch of 1 x 1 workgroups of 256 invocations
 
-#[test]
-fn other_slices_take_the_kernel_of_bytes() {
-    assert_explained(
-        &along(0, 0, &[10, 3], &[90]).unwrap(),
-        1,
-        IndexKind::U64,
-        &[
-            "gather params [10,3], indices [90], axis 0, batch_dims 0 -> output [90,3]",
-            "90 slices of 3 bytes out of 10 rows; params 30 bytes, indices 720 bytes (u64), output 270 bytes",
-            "moves 1260 bytes: reads 720 of indices and at most 270 of params, writes 270",
-            "kernel bytes: 4 bytes of output a lane",
-            "1 dispatch of 1 x 1 workgroups of 256 invocations",
-        ],
-    );
-}
+gather params [3,0], indices [2], axis 0, batch_dims 0 -> output [2,0]
+2 slices of 0 bytes out of 3 rows; params 0 bytes, indices 8 bytes (i32), output 0 bytes
+empty output: nothing to gather
 
+gather params [3,5], indices [0], axis 0, batch_dims 0 -> output [0,5]
+0 slices of 20 bytes out of 3 rows; params 60 bytes, indices 0 bytes (i32), output 0 bytes
+empty output: nothing to gather
+
+gather params [3,5], indices [0], axis 0, batch_dims 0 -> output [0,5]
+0 slices of 20 bytes out of 3 rows; params 60 bytes, indices 0 bytes (i32), output 0 bytes
+empty output: nothing to gather
+finish_report: 1 invocation
+
+gather params [614400,128], indices [1000], axis 0, batch_dims 0 -> output [1000,128]
+1000 slices of 512 bytes out of 614400 rows; params 314572800 bytes, indices 4000 bytes (u32), output 512000 bytes
+no buffer of at most 268435456 bytes holds params: give Buffers::gather_shards, or call plan.gather
+moves 1028000 bytes: reads 4000 of indices and at most 512000 of params, writes 512000
+kernel rows: units of 16 bytes, 1 slice a lane
+at least 3 dispatches, the first of 125 x 1 workgroups of 256 invocations
+
+gather params [3,64], indices [67108864], axis 0, batch_dims 0 -> output [67108864,64]
+67108864 slices of 256 bytes out of 3 rows; params 768 bytes, indices 536870912 bytes (i64), output 17179869184 bytes
+no buffer of at most 268435456 bytes holds indices: gather parts by several plans, or call plan.gather
+no buffer of at most 268435456 bytes holds output: gather parts by several plans, or call plan.gather
+cannot run: device limit max_buffer_size must be at least 17179869184, found 268435456
+
+gather params [2,1099511627776], indices [4194304], axis 0, batch_dims 0 -> output [4194304,1099511627776]
+cannot run: output must have at most 9223372036854775807 bytes, found 4611686018427387904 elements of 8 bytes
+
+gather params [2], indices [1], axis 0, batch_dims 0 -> output [1]
+cannot run: an element must have at least 1 byte on the GPU, found 0
+
+gather params [3], indices [1], axis 0, batch_dims 0 -> output [1]
+1 slice of 4 bytes out of 3 rows; params 12 bytes, indices 4 bytes (i32), output 4 bytes
+moves 12 bytes: reads 4 of indices and at most 4 of params, writes 4
+kernel rows_report: units of 4 bytes, 1 slice a lane
+1 dispatch of 1 x 1 workgroups of 256 invocations
+after each finish_report: 1 invocation
+
+gather params [3], indices [3000], axis 0, batch_dims 0 -> output [3000]
+3000 slices of 4 bytes out of 3 rows; params 12 bytes, indices 12000 bytes (i32), output 12000 bytes
+moves 36000 bytes: reads 12000 of indices and at most 12000 of params, writes 12000
+kernel packed_report: 4 slices a lane
+1 dispatch of 3 x 1 workgroups of 256 invocations
+after each finish_report: 1 invocation
+";
+
+/// Slices in vectors, words and bytes; empty outputs; operands longer than a buffer; elements too many or without bytes; and
+/// reports, which take kernels of their own.
 #[test]
-fn an_empty_output_runs_nothing_but_its_report() {
-    assert_explained(
-        &along(0, 0, &[3, 0], &[2]).unwrap(),
-        4,
-        IndexKind::I32,
-        &[
-            "gather params [3,0], indices [2], axis 0, batch_dims 0 -> output [2,0]",
-            "2 slices of 0 bytes out of 3 rows; params 0 bytes, indices 8 bytes (i32), output 0 bytes",
-            "empty output: nothing to gather",
-        ],
-    );
-    assert_explained(
-        &along(0, 0, &[3, 5], &[0]).unwrap(),
-        4,
-        IndexKind::I32,
-        &[
-            "gather params [3,5], indices [0], axis 0, batch_dims 0 -> output [0,5]",
-            "0 slices of 20 bytes out of 3 rows; params 60 bytes, indices 0 bytes (i32), output 0 bytes",
-            "empty output: nothing to gather",
-        ],
-    );
-    let reported = Gather::new()
-        .bad_indices(BadIndices::Error)
-        .plan(&[3, 5], &[0]);
-    assert_explained(
-        &reported.unwrap(),
-        4,
-        IndexKind::I32,
-        &[
-            "gather params [3,5], indices [0], axis 0, batch_dims 0 -> output [0,5]",
-            "0 slices of 20 bytes out of 3 rows; params 60 bytes, indices 0 bytes (i32), output 0 bytes",
-            "empty output: nothing to gather",
-            "finish_report: 1 invocation",
-        ],
-    );
+fn plans_are_explained() {
+    let with_report = |params: &[usize], indices: &[usize]| {
+        let gather = Gather::new().bad_indices(BadIndices::Error);
+        gather.plan(params, indices)
+    };
+    let plans = [
+        (along(1, 1, &[2, 7, 64], &[2, 5]), 4, IndexKind::I64),
+        (nd(0, &[10, 3], &[400_000, 1]), 4, IndexKind::U32),
+        (along(0, 0, &[10, 3], &[90]), 1, IndexKind::U64),
+        (along(0, 0, &[3, 0], &[2]), 4, IndexKind::I32),
+        (along(0, 0, &[3, 5], &[0]), 4, IndexKind::I32),
+        (with_report(&[3, 5], &[0]), 4, IndexKind::I32),
+        (along(0, 0, &[614_400, 128], &[1_000]), 4, IndexKind::U32),
+        (along(0, 0, &[3, 64], &[1 << 26]), 4, IndexKind::I64),
+        (along(0, 0, &[2, BIG], &[1 << 22]), 8, IndexKind::I32),
+        (along(0, 0, &[2], &[1]), 0, IndexKind::I32),
+        (with_report(&[3], &[1]), 4, IndexKind::I32),
+        (with_report(&[3], &[3000]), 4, IndexKind::I32),
+    ];
+    let mut texts = EXPLAINED.trim_end().split("\n\n");
+    for (plan, element_bytes, index_kind) in plans {
+        let types = ElementTypes::new(element_bytes, index_kind);
+        let text = plan.unwrap().explain(types, &wgpu::Limits::default());
+        assert_eq!(Some(&text[..]), texts.next());
+    }
+    assert_eq!(texts.next(), None);
 }
 
 #[test]
@@ -129,33 +132,7 @@ fn a_plan_beyond_the_limits_is_cut() {
 }
 
 #[test]
-fn an_operand_longer_than_a_buffer_has_ways_out() {
-    assert_explained(
-        &along(0, 0, &[614_400, 128], &[1_000]).unwrap(),
-        4,
-        IndexKind::U32,
-        &[
-            "gather params [614400,128], indices [1000], axis 0, batch_dims 0 -> output [1000,128]",
-            "1000 slices of 512 bytes out of 614400 rows; params 314572800 bytes, indices 4000 bytes (u32), output 512000 bytes",
-            "no buffer of at most 268435456 bytes holds params: give Buffers::gather_shards, or call plan.gather",
-            "moves 1028000 bytes: reads 4000 of indices and at most 512000 of params, writes 512000",
-            "kernel rows: units of 16 bytes, 1 slice a lane",
-            "at least 3 dispatches, the first of 125 x 1 workgroups of 256 invocations",
-        ],
-    );
-    assert_explained(
-        &along(0, 0, &[3, 64], &[1 << 26]).unwrap(),
-        4,
-        IndexKind::I64,
-        &[
-            "gather params [3,64], indices [67108864], axis 0, batch_dims 0 -> output [67108864,64]",
-            "67108864 slices of 256 bytes out of 3 rows; params 768 bytes, indices 536870912 bytes (i64), output 17179869184 bytes",
-            "no buffer of at most 268435456 bytes holds indices: gather parts by several plans, or call plan.gather",
-            "no buffer of at most 268435456 bytes holds output: gather parts by several plans, or call plan.gather",
-            "cannot run: device limit max_buffer_size must be at least 17179869184, found 268435456",
-        ],
-    );
-    // A buffer holds whole words.
+fn a_buffer_holds_whole_words() {
     let explained = |bytes: usize, max_buffer_size: u64| {
         let limits = wgpu::Limits {
             max_buffer_size,
@@ -215,58 +192,6 @@ fn rows_of_halves_are_named() {
     let moved = explained(FloatKind::F16, 64);
     assert!(moved.contains("(F16 to f16)"), "{moved}");
     assert!(moved.contains("kernel rows: units of 16 bytes"), "{moved}");
-}
-
-#[test]
-fn elements_too_many_or_without_bytes_cannot_run() {
-    assert_explained(
-        &along(0, 0, &[2, BIG], &[1 << 22]).unwrap(),
-        8,
-        IndexKind::I32,
-        &[
-            "gather params [2,1099511627776], indices [4194304], axis 0, batch_dims 0 -> output [4194304,1099511627776]",
-            "cannot run: output must have at most 9223372036854775807 bytes, found 4611686018427387904 elements of 8 bytes",
-        ],
-    );
-    assert_explained(
-        &along(0, 0, &[2], &[1]).unwrap(),
-        0,
-        IndexKind::I32,
-        &[
-            "gather params [2], indices [1], axis 0, batch_dims 0 -> output [1]",
-            "cannot run: an element must have at least 1 byte on the GPU, found 0",
-        ],
-    );
-}
-
-#[test]
-fn a_report_takes_kernels_of_its_own() {
-    let plan = |rows: usize| {
-        let gather = Gather::new().bad_indices(BadIndices::Error);
-        gather.plan(&[3], &[rows]).unwrap()
-    };
-    assert_explained(
-        &plan(1),
-        4,
-        IndexKind::I32,
-        &[
-            "gather params [3], indices [1], axis 0, batch_dims 0 -> output [1]",
-            "1 slice of 4 bytes out of 3 rows; params 12 bytes, indices 4 bytes (i32), output 4 bytes",
-            "moves 12 bytes: reads 4 of indices and at most 4 of params, writes 4",
-            "kernel rows_report: units of 4 bytes, 1 slice a lane",
-            "1 dispatch of 1 x 1 workgroups of 256 invocations",
-            "after each finish_report: 1 invocation",
-        ],
-    );
-    let packed = [
-        "gather params [3], indices [3000], axis 0, batch_dims 0 -> output [3000]",
-        "3000 slices of 4 bytes out of 3 rows; params 12 bytes, indices 12000 bytes (i32), output 12000 bytes",
-        "moves 36000 bytes: reads 12000 of indices and at most 12000 of params, writes 12000",
-        "kernel packed_report: 4 slices a lane",
-        "1 dispatch of 3 x 1 workgroups of 256 invocations",
-        "after each finish_report: 1 invocation",
-    ];
-    assert_explained(&plan(3000), 4, IndexKind::I32, &packed);
 }
 
 #[test]
