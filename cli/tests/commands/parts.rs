@@ -199,50 +199,42 @@ pub fn wrong_indexes_are_refused() {
             "weight_map must have the names of files beside the index, found \"{shown}\" for \"a\""
         )
     };
-    let of_map = |error: &str| format!("index is not valid: {error}");
-    let mut wrong = vec![
+    let mut wrong = Vec::new();
+    for (text, error) in [
+        ("{", "EOF while parsing an object at line 1 column 1"),
+        ("{}", "missing field `weight_map` at line 1 column 2"),
         (
-            "{".to_owned(),
-            of_map("EOF while parsing an object at line 1 column 1"),
+            r#"{"model_type":"llama"}"#,
+            "missing field `weight_map` at line 1 column 22",
         ),
         (
-            "{}".to_owned(),
-            of_map("missing field `weight_map` at line 1 column 2"),
+            r#"{"weight_map":["a"]}"#,
+            "invalid type: sequence, expected an object of files' names at line 1 column 14",
         ),
         (
-            r#"{"model_type":"llama"}"#.to_owned(),
-            of_map("missing field `weight_map` at line 1 column 22"),
+            &of("7"),
+            "invalid type: integer `7`, expected a string at line 1 column 20",
         ),
         (
-            r#"{"weight_map":["a"]}"#.to_owned(),
-            of_map(
-                "invalid type: sequence, expected an object of files' names at line 1 column 14",
-            ),
+            &of(r#"{"a":"b"}"#),
+            "invalid type: map, expected a string at line 1 column 19",
         ),
         (
-            of("7"),
-            of_map("invalid type: integer `7`, expected a string at line 1 column 20"),
+            r#"{"weight_map":{},"weight_map":{}}"#,
+            "duplicate field `weight_map` at line 1 column 29",
         ),
         (
-            of(r#"{"a":"b"}"#),
-            of_map("invalid type: map, expected a string at line 1 column 19"),
+            &format!("{{\"metadata\":{}", "[".repeat(1000)),
+            "EOF while parsing a list at line 1 column 1012",
         ),
-        (
-            r#"{"weight_map":{},"weight_map":{}}"#.to_owned(),
-            of_map("duplicate field `weight_map` at line 1 column 29"),
-        ),
-        (
-            format!("{{\"metadata\":{}", "[".repeat(1000)),
-            of_map("EOF while parsing a list at line 1 column 1012"),
-        ),
-        (
-            format!(
-                "{{\"weight_map\":{{\"a\":\"{}\",\"a\":\"{}\"}}}}",
-                PARTS[0], PARTS[1]
-            ),
-            "weight_map has the name \"a\" twice".to_owned(),
-        ),
-    ];
+    ] {
+        wrong.push((text.to_owned(), format!("index is not valid: {error}")));
+    }
+    let twice = format!(
+        r#"{{"weight_map":{{"a":"{}","a":"{}"}}}}"#,
+        PARTS[0], PARTS[1]
+    );
+    wrong.push((twice, "weight_map has the name \"a\" twice".to_owned()));
     for (text, shown) in [
         ("/etc/m.safetensors", "/etc/m.safetensors"),
         ("../m.safetensors", "../m.safetensors"),
