@@ -340,7 +340,7 @@ pub(crate) fn of_f16s(halves: &[[u8; 2]], values: &mut [[Byte; 4]]) -> usize {
 }
 
 /// A row number as a `usize`, to index with. The row of an operand in memory keeps its value. Any other number loses its high half
-/// where a `usize` has 32 bits: prefetch takes any number, and a scatter's bad row is still beyond its target.
+/// where a `usize` has 32 bits: prefetch and a scatter's counters take any number.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "a row that params has is in memory"

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::copy::{Prefetch, Slices, copy};
 use super::cursor::Cursor;
 use super::encoded::EncodedRows;
-use super::index_rows::{IndexRows, NOT_HELD};
+use super::index_rows::{IndexRows, LOCATED_ROWS, NOT_HELD};
 use super::operands::{Operands, Params};
 use super::stretches::CopyStretches;
 use crate::bad_indices::{Beyond, NegativeIndices};
@@ -13,9 +13,6 @@ use crate::error::RunError;
 use crate::index::{Index, IndexValues, by_index_type};
 use crate::memory::{Byte, SliceBytes, address};
 use crate::plan::GatherPlan;
-
-/// Rows that are located in one step, before their copies. Memory idles meanwhile, so a step is short.
-const LOCATED_ROWS: usize = 256;
 
 /// Gathers into an output of the plan's length. Each element is written whole, and unless there is an error every element
 /// is written but those in gaps.

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::copy::Prefetch;
 use super::cursor::Cursor;
 use crate::bad_indices::{Beyond, NegativeIndices};
 use crate::error::BadIndexError;
@@ -18,6 +19,12 @@ pub(super) const NOT_HELD: u64 = u64::MAX - 1;
 /// Output rows of a block from which the copy loop begins anew for it: less often, rows of several blocks are sooner located
 /// together.
 const MIN_BLOCK_ROWS: u64 = 32;
+
+/// Rows that are located in one step, before their copies or updates. Memory idles meanwhile, so a step is short.
+pub(super) const LOCATED_ROWS: usize = 256;
+
+/// Rows of a step, and those after them that prefetch looks ahead at, which are located twice.
+pub(super) const STEP_ROWS: usize = LOCATED_ROWS + Prefetch::MAX_ROWS_AHEAD;
 
 /// Indices that a check judges together.
 const CHECKED_INDICES: usize = 64;
@@ -105,6 +112,13 @@ impl<'a, I: Index> IndexRows<'a, I> {
                 select(index, dims, from_end, beyond)
             }),
         }
+    }
+
+    /// True if each index is the row that it selects, counted in its block, or if it is bad a number larger than all rows.
+    pub(super) fn are_rows_of_blocks(&self) -> bool {
+        let dims = self.plan.dims();
+        let is_one_value = dims.index_depth() == 1 && !dims.has_element_dims();
+        is_one_value && self.are_plain() && !I::KIND.is_signed()
     }
 
     /// True if each of these holds: an index row of a stretch is none of its neighbours, indices are neither clamped nor wrapped,
@@ -206,10 +220,16 @@ impl<'a, I: Index> IndexRows<'a, I> {
         let (dims, from_end) = (&self.plan.dims().indexed_dims[..], self.from_end);
         let mut chunks = self.indices.chunks(CHECKED_INDICES);
         let good_chunks = match *dims {
-            // A chunk of indices takes no branch for each of them.
+            // All numbers of a narrow type may be in range.
+            [dim] if Self::are_all_below(dim) => None,
+            // Without a branch or a comparison for each index: no dim has the highest bit, so only a position of `dim` or more
+            // sets that of `bits`.
             [dim] if self.beyond == Beyond::Bad => chunks.position(|indices| {
-                let is_bad = |index: &I| index.position(added(dim, from_end)) >= dim;
-                indices.iter().fold(false, |any, index| any | is_bad(index))
+                let bits = indices.iter().fold(0, |bits, index| {
+                    let position = index.position(added(dim, from_end));
+                    bits | position | dim.wrapping_sub(1).wrapping_sub(position)
+                });
+                bits >> 63 == 1
             }),
             _ => Some(0),
         };
@@ -217,6 +237,12 @@ impl<'a, I: Index> IndexRows<'a, I> {
         let mut index_rows = self.indices[first..].chunks_exact(dims.len().max(1));
         let bad = index_rows.position(|index| select(index, dims, from_end, self.beyond).is_none());
         bad.map_or(Ok(()), |row| Err(self.bad_index(first + row)))
+    }
+
+    /// True if no number of the index type is beyond a dim of this size.
+    fn are_all_below(dim: u64) -> bool {
+        let bits = 8 * I::KIND.bytes();
+        !I::KIND.is_signed() && bits < 64 && dim >> bits > 0
     }
 
     /// Notes for each index row whether one of its values is out of range, under any policy.

@@ -3,13 +3,18 @@
 use std::ops::Range;
 
 use crate::cpu::gather::judged;
-use crate::cpu::index_rows::IndexRows;
+use crate::cpu::index_rows::{IndexRows, LOCATED_ROWS, STEP_ROWS};
 use crate::error::RunError;
+use crate::index::sealed::Sealed;
 use crate::index::{IndexValues, by_index_type};
+use crate::memory::address;
 use crate::plan::{GatherDims, GatherPlan};
 
-/// Updates in a step: their rows are located before they are applied. `STEP_ROWS` adds those that wait.
-pub(super) const LOCATED_ROWS: usize = 256;
+/// Room for located rows. `None` until it is needed.
+pub(super) type Room = Option<[u64; STEP_ROWS]>;
+
+/// Blocks with fewer index rows are located together.
+const MIN_BLOCK_ROWS: u64 = 32;
 
 /// Finds the target row for each update.
 pub(super) struct Rows<'a> {
@@ -17,14 +22,22 @@ pub(super) struct Rows<'a> {
     indices: IndexValues<'a>,
     /// The indices, without their signs if nothing reads these.
     judged: IndexValues<'a>,
+    /// True if the judged indices are the rows, counted in their block.
+    are_of_blocks: bool,
 }
 
 impl<'a> Rows<'a> {
     pub(super) fn new(plan: &'a GatherPlan, indices: IndexValues<'a>) -> Self {
+        let (dims, judged) = (plan.dims(), judged(plan, indices));
+        let are_of_blocks = by_index_type!(judged, |indices| {
+            IndexRows::new(plan, indices).are_rows_of_blocks()
+        });
         Self {
             plan,
             indices,
-            judged: judged(plan, indices),
+            judged,
+            are_of_blocks: are_of_blocks
+                && (dims.index_count >= MIN_BLOCK_ROWS || dims.batch_size * dims.outer_size == 1),
         }
     }
 
@@ -45,22 +58,51 @@ impl<'a> Rows<'a> {
         self.plan.dims()
     }
 
-    /// Finds the rows for the updates from `update` on. A bad row, or one that the target does not hold, is larger than all rows.
-    pub(super) fn locate(&self, update: u64, rows: &mut [u64]) {
-        by_index_type!(self.judged, |indices| {
-            IndexRows::new(self.plan, indices).locate(update, rows);
+    /// True if rows are counted in their block, so that updates of one block only are located together.
+    pub(super) fn are_of_blocks(&self) -> bool {
+        self.are_of_blocks
+    }
+
+    /// The first row of a block, as it is located.
+    pub(super) fn first_of(&self, block: u64) -> u64 {
+        match self.are_of_blocks {
+            true => 0,
+            false => block * self.dims().held_rows,
+        }
+    }
+
+    /// The rows for some updates. A bad row, or one that the target does not hold, is larger than all rows.
+    pub(super) fn locate<'b>(&'b self, updates: Range<usize>, room: &'b mut Room) -> &'b [u64] {
+        let (dims, len) = (self.plan.dims(), updates.len());
+        let first = match self.are_of_blocks {
+            true => {
+                let (block, n) = dims.block_of(updates.start as u64);
+                address(dims.batch_of(block).0 * dims.index_count + n)
+            }
+            false => 0,
+        };
+        if let (true, IndexValues::U64(rows)) = (self.are_of_blocks, self.judged) {
+            return &rows[first..][..len];
+        }
+        let rows = &mut room.get_or_insert([0; _])[..len];
+        by_index_type!(self.judged, |indices| match self.are_of_blocks {
+            true => {
+                for (row, index) in rows.iter_mut().zip(&indices[first..][..len]) {
+                    *row = index.position(0);
+                }
+            }
+            false => IndexRows::new(self.plan, indices).locate(updates.start as u64, rows),
         });
+        rows
     }
 
     /// Calls `visit` with the rows for some updates, a few at a time.
-    pub(super) fn each_step(&self, updates: Range<u64>, mut visit: impl FnMut(&[u64])) {
-        let (mut room, mut next) = ([0; LOCATED_ROWS], updates.start);
+    pub(super) fn each_step(&self, updates: Range<usize>, mut visit: impl FnMut(&[u64])) {
+        let (mut room, mut next) = (None, updates.start);
         while next < updates.end {
-            let left = usize::try_from(updates.end - next).unwrap_or(usize::MAX);
-            let located = &mut room[..left.min(LOCATED_ROWS)];
-            self.locate(next, located);
-            visit(located);
-            next += located.len() as u64;
+            let end = updates.end.min(next + LOCATED_ROWS);
+            visit(self.locate(next..end, &mut room));
+            next = end;
         }
     }
 }

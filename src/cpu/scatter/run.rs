@@ -11,24 +11,21 @@
 //! and the cache lines of most updates, so that two of them did 1.3 to 3.3 times the work of one.
 //!
 //! Rows are located some at a time, as for gathers without a loop of their own, so this loop is compiled once for each number
-//! type, not for each index type.
+//! type, not for each index type. Indices of 64 bits that are the rows are read as they are.
 
 use std::ops::Range;
 
 use super::often::OftenRows;
-use super::rows::{Job, LOCATED_ROWS, Rows, run_all};
-use super::update::{Slices, Step, Update, UpdatesOfRow};
+use super::rows::{Job, Rows, run_all};
+use super::update::{Slices, Step, Update};
 use crate::cpu::copy::Prefetch;
 use crate::cpu::gather::threads_for;
-use crate::cpu::index_rows::NOT_HELD;
+use crate::cpu::index_rows::LOCATED_ROWS;
 use crate::error::RunError;
 use crate::index::IndexValues;
 use crate::memory::address;
 use crate::plan::With;
 use crate::reduce::Reduce;
-
-/// Rows in a step, and those that wait from the step before so that prefetch can look ahead.
-const STEP_ROWS: usize = LOCATED_ROWS + Prefetch::MAX_ROWS_AHEAD;
 
 /// Enough parts that a thread which is held up leaves some to others.
 const PARTS_PER_THREAD: u64 = 8;
@@ -159,24 +156,16 @@ struct Part<'a, T> {
 impl<T: Copy + Send + Sync, U: Update<T>> Scatter<'_, T, U> {
     #[inline(never)]
     fn update_part(&self, part: &mut Part<'_, T>) {
-        let dims = self.rows.dims();
-        let blocks = part.blocks.clone();
-        if part.often.is_none() {
-            return self.update_blocks(part, blocks);
+        let (blocks, mut target) = (part.blocks.clone(), &mut *part.target);
+        if part.often.is_none() && !self.rows.are_of_blocks() {
+            return self.update_blocks(blocks, target, None);
         }
         for block in blocks {
-            if let Some(often) = &mut part.often {
-                often.begin(dims, block);
-            }
-            self.update_blocks(part, block..block + 1);
-            let first_row = part.blocks.start * dims.held_rows;
-            if let Some(often) = &mut part.often {
-                often.end(|row, sum| {
-                    let target = &mut part.target[self.start(row - first_row)..];
-                    self.update
-                        .add(&mut target[..self.slices.len], UpdatesOfRow::one(sum));
-                });
-            }
+            // The gap after the last row may be missing.
+            let len = self.start(self.rows.dims().held_rows).min(target.len());
+            let (of_block, rest) = target.split_at_mut(len);
+            self.update_blocks(block..block + 1, of_block, part.often.as_mut());
+            target = rest;
         }
     }
 
@@ -185,69 +174,47 @@ impl<T: Copy + Send + Sync, U: Update<T>> Scatter<'_, T, U> {
         address(row).wrapping_mul(self.slices.target_stride)
     }
 
-    /// Applies the updates of some blocks to a part: of one block, if rows may have sums.
-    fn update_blocks(&self, part: &mut Part<'_, T>, blocks: Range<u64>) {
-        let dims = self.rows.dims();
-        let rows = part.blocks.start * dims.held_rows..part.blocks.end * dims.held_rows;
-        let block = blocks.start * dims.index_count..blocks.end * dims.index_count;
-        let [mut done, end] = [block.start, block.end].map(address);
-        let (mut located, mut waiting) = ([0; STEP_ROWS], 0);
-        while done < end {
-            let count = STEP_ROWS.min(end - done);
-            self.rows
-                .locate((done + waiting) as u64, &mut located[waiting..count]);
-            if let Some(often) = &mut part.often {
-                if often.count(&located[waiting..count]) {
-                    // Rows that wait may be among those found.
-                    waiting = 0;
-                    let added = block.start..done as u64;
-                    often.find(&self.rows, added, block.clone(), self.updates[0]);
-                }
-                if often.are_any() {
-                    let from = done + waiting;
-                    self.update_sums(part, from, &mut located[waiting..count]);
-                }
-            }
-            waiting = match done + count == end {
-                true => 0,
-                false => self.slices.prefetch.rows_ahead(),
-            };
-            let ready = count - waiting;
-            self.update.update(Step {
-                slices: &self.slices,
-                rows: &located[..count],
-                count: ready,
-                updates: &self.updates[done * self.slices.updates_stride..],
-                part: rows.clone(),
-                target: part.target,
-            });
-            if waiting > 0 {
-                located.copy_within(ready..count, 0);
-            }
-            done += ready;
+    /// Applies the updates of some blocks to their target: of one block, if rows are counted in their block or may have sums.
+    fn update_blocks(
+        &self,
+        blocks: Range<u64>,
+        target: &mut [T],
+        mut often: Option<&mut OftenRows<T>>,
+    ) {
+        let (dims, slices) = (self.rows.dims(), &self.slices);
+        let first_row = self.rows.first_of(blocks.start);
+        let part = first_row..first_row + (blocks.end - blocks.start) * dims.held_rows;
+        if let Some(often) = &mut often {
+            let is_first_of_batch = dims.batch_of(blocks.start).1 == 0;
+            often.begin(is_first_of_batch, first_row, (target, slices));
         }
-    }
-
-    /// Updates the located rows that have sums, and marks them as no rows of the part.
-    fn update_sums(&self, part: &mut Part<'_, T>, mut from: usize, located: &mut [u64]) {
-        let (len, updates_stride) = (self.slices.len, self.slices.updates_stride);
-        let first_row = part.blocks.start * self.rows.dims().held_rows;
-        let Some(often) = &mut part.often else { return };
-        let mut rest = located;
-        while let [row, ..] = *rest {
-            let count = 1 + rest[1..].iter().take_while(|&&next| next == row).count();
-            let (rows, after) = std::mem::take(&mut rest).split_at_mut(count);
-            if let Some(place) = often.place(row) {
-                let target = &mut part.target[self.start(row - first_row)..][..len];
-                let run = UpdatesOfRow {
-                    updates: &self.updates[from * updates_stride..],
-                    stride: updates_stride,
-                    count,
-                };
-                often.update(place, target, run, self.update);
-                rows.iter_mut().for_each(|row| *row = NOT_HELD);
+        let [start, end] = [blocks.start, blocks.end].map(|b| address(b * dims.index_count));
+        let (mut done, mut room) = (start, None);
+        while done < end {
+            let count = LOCATED_ROWS.min(end - done);
+            let until = end.min(done + count + slices.prefetch.rows_ahead());
+            let rows = self.rows.locate(done..until, &mut room);
+            if let Some(often) = &mut often
+                && often.count(&rows[..count])
+            {
+                often.find(&self.rows, start..done, start..end, (target, slices));
             }
-            (from, rest) = (from + count, after);
+            let step = Step {
+                slices,
+                rows,
+                count,
+                updates: &self.updates[done * slices.updates_stride..],
+                part: part.clone(),
+                target,
+            };
+            match &mut often {
+                Some(often) if often.are_any() => often.update(step, self.update),
+                _ => self.update.update(step),
+            }
+            done += count;
+        }
+        if let Some(often) = often {
+            often.end(target, slices, self.update);
         }
     }
 }

@@ -29,6 +29,18 @@ pub(super) trait Update<T>: Sync {
 
     /// Adds slices to another, in order; called for float sums only.
     fn add(&self, _to: &mut [T], _updates: UpdatesOfRow<'_, T>) {}
+
+    /// Adds numbers to the sums of their rows, up to the first sum that takes no more; returns how many. Beside sums is how
+    /// many each still takes, plus 1. A NaN stays one, of any bits. Called for float sums only.
+    fn add_numbers(
+        &self,
+        _sums: (&mut [T], &mut [u32]),
+        _rows: &[u64],
+        _first_row: u64,
+        _updates: &[T],
+    ) -> usize {
+        0
+    }
 }
 
 /// Neighbouring slices of updates that one row meets. The first begins `updates`.
@@ -103,9 +115,10 @@ impl<'a, T> Step<'a, T> {
     /// As [`each`](Self::each), for slices that are one `E` without gaps: one comparison judges a row and finds its slice.
     #[inline(always)]
     fn each_value<E: Copy>(&self, target: &mut [E], updates: &[E], update: impl Fn(E, E) -> E) {
-        let place = |row: u64| address(row.wrapping_sub(self.part.start));
+        let first_row = self.part.start;
         let update_row = |target: &mut [E], row: u64, from: E| {
-            if let Some(to) = target.get_mut(place(row)) {
+            let place = usize::try_from(row.wrapping_sub(first_row)).ok();
+            if let Some(to) = place.and_then(|place| target.get_mut(place)) {
                 *to = update(*to, from);
             }
         };
@@ -113,7 +126,8 @@ impl<'a, T> Step<'a, T> {
         let (first, rest) = rows.split_at(later.len());
         let (of_first, of_rest) = updates.split_at(later.len());
         for ((&row, &from), &later) in first.iter().zip(of_first).zip(later) {
-            self.slices.prefetch.slice(target, place(later), 1);
+            let place = address(later.wrapping_sub(first_row));
+            self.slices.prefetch.slice(target, place, 1);
             update_row(target, row, from);
         }
         for (&row, &from) in rest.iter().zip(of_rest) {
@@ -198,6 +212,28 @@ impl<T: Number> Update<T> for Reduced {
             to => slices.for_each(|slice| reduce_slice(to, &slice[..to.len()], T::plus)),
         }
     }
+
+    #[inline(never)]
+    fn add_numbers(
+        &self,
+        (sums, left): (&mut [T], &mut [u32]),
+        rows: &[u64],
+        first_row: u64,
+        updates: &[T],
+    ) -> usize {
+        let sums = &mut sums[..left.len()];
+        for (k, (&row, &update)) in rows.iter().zip(updates).enumerate() {
+            let place = usize::try_from(row.wrapping_sub(first_row)).unwrap_or(usize::MAX);
+            if let Some(left) = left.get_mut(place) {
+                *left -= 1;
+                if *left == 0 {
+                    return k;
+                }
+                sums[place] = sums[place].plus(update);
+            }
+        }
+        rows.len()
+    }
 }
 
 impl<T: Number> Step<'_, T> {
@@ -206,23 +242,24 @@ impl<T: Number> Step<'_, T> {
         match self.slices.len {
             1 if self.is_dense() => {
                 let target = std::mem::take(&mut self.target);
-                self.each_value(target, self.updates, |to, from| {
-                    let reduced = reduce(to, from);
-                    // A branch is sooner done than a choice: a NaN is rare.
-                    match reduced.is_a_nan() {
-                        true => cold(reduced),
-                        false => reduced,
-                    }
-                });
+                self.each_value(target, self.updates, |to, from| one_nan(reduce(to, from)));
             }
             len => self.each(len, |to, from| reduce_slice(to, from, &reduce)),
         }
     }
 }
 
-#[cold]
-fn cold<T: Number>(nan: T) -> T {
-    nan.of_one_nan()
+/// A number, or the one NaN. A branch is sooner done than a choice: a NaN is rare.
+#[inline(always)]
+fn one_nan<T: Number>(number: T) -> T {
+    #[cold]
+    fn replaced<T: Number>(nan: T) -> T {
+        nan.of_one_nan()
+    }
+    match number.is_a_nan() {
+        true => replaced(number),
+        false => number,
+    }
 }
 
 /// Reduces each element of a slice with its update.
