@@ -244,6 +244,12 @@ impl<T: Number> Step<'_, T> {
                 let target = std::mem::take(&mut self.target);
                 self.each_value(target, self.updates, |to, from| one_nan(reduce(to, from)));
             }
+            // As a constant, the length of many float slices spares the loops over what is left.
+            4 if T::IS_FLOAT => self.each(4, |to, from| reduce_slice(to, from, &reduce)),
+            8 if T::IS_FLOAT => self.each(8, |to, from| reduce_slice(to, from, &reduce)),
+            16 if T::IS_FLOAT => self.each(16, |to, from| reduce_slice(to, from, &reduce)),
+            32 if T::IS_FLOAT => self.each(32, |to, from| reduce_slice(to, from, &reduce)),
+            64 if T::IS_FLOAT => self.each(64, |to, from| reduce_slice(to, from, &reduce)),
             len => self.each(len, |to, from| reduce_slice(to, from, &reduce)),
         }
     }
