@@ -298,8 +298,7 @@ const BYTES_PER_SLICE: usize = 128;
 const MIN_BYTES_TO_SHARE: usize = 2 << 20;
 
 /// Bytes of a task, so that the time to start it is small beside its work.
-#[cfg(feature = "rayon")]
-const MIN_BYTES_PER_TASK: usize = 1 << 18;
+pub(super) const MIN_BYTES_PER_TASK: usize = 1 << 18;
 
 /// Enough tasks for threads to end nearly together, few enough for prefetch to start anew seldom.
 #[cfg(feature = "rayon")]

@@ -191,9 +191,10 @@ fn rows_that_wait_are_summed_in_order() {
 fn the_last_assign_is_kept_on_any_number_of_threads() {
     let mut random = Random(362_436_069);
     for _ in 0..if cfg!(miri) { 2 } else { 500 } {
+        // Slices of 128 bytes and more are copied only if they are a row's last.
         let (rows, slice_len, index_count) = (
             1 + random.below(90),
-            1 + random.below(40),
+            [1, 120][random.below(2)] + random.below(40),
             1 + random.below(700),
         );
         let indices: Vec<u16> = (0..BATCHES * index_count)
@@ -233,6 +234,35 @@ fn the_last_assign_is_kept_on_any_number_of_threads() {
             }
         }
     }
+}
+
+/// So many bytes that threads share the rows of one block.
+#[test]
+#[cfg_attr(miri, ignore = "updates have 9 MB")]
+fn the_last_assigns_of_a_block_are_copied_by_threads() {
+    let mut random = Random(362_436_069);
+    let (rows, slice_len, stride, index_count) = (4000, 700, 701, 12_345);
+    let plan = Gather::new().bad_indices(BadIndices::Fill);
+    let plan = plan.plan(&[rows, slice_len], &[index_count]);
+    let plan = plan.and_then(|plan| plan.with_params_stride(stride));
+    let plan = plan.expect("valid shapes");
+    let indices: Vec<i64> = (0..index_count)
+        .map(|_| i64::try_from(random.below(rows + 100)).expect("few rows") - 50)
+        .collect();
+    let updates: Vec<u8> = (0..index_count * slice_len)
+        .map(|_| random.below(251).to_le_bytes()[0])
+        .collect();
+    let old = vec![255; (rows - 1) * stride + slice_len];
+    let mut expected = old.clone();
+    for (&row, update) in indices.iter().zip(updates.chunks_exact(slice_len)) {
+        if let Some(row) = usize::try_from(row).ok().filter(|&row| row < rows) {
+            expected[row * stride..][..slice_len].copy_from_slice(update);
+        }
+    }
+    let mut target = old;
+    plan.scatter(&updates, &indices, &mut target)
+        .expect("bad rows are dropped");
+    assert!(target == expected);
 }
 
 /// Index-row counts around a step's 256, so that the last step is whole, or has one row, or lacks one.

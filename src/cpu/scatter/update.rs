@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::cpu::copy::{Prefetch, by_width};
-use crate::memory::{Byte, address};
+use crate::cpu::copy::{self, Prefetch, by_width};
+use crate::memory::{Byte, SliceBytes, address};
 use crate::reduce::{Number, Reduce};
 
 /// Target rows, and slices of updates in the same order. The first `count` rows are updated now; prefetch looks ahead at the
@@ -25,7 +25,16 @@ pub(super) trait Update<T>: Sync {
         false
     }
 
+    /// True if a row keeps its last update only.
+    fn is_assign(&self) -> bool {
+        false
+    }
+
     fn update(&self, step: Step<'_, T>);
+
+    /// Copies to each row the slice of updates that wins it, by its number, if there is one. Beside updates is how many
+    /// there are. Called for assigns only.
+    fn copy_winners(&self, _: &Slices, _winners: &[u64], _updates: (&[T], u64), _to: &mut [T]) {}
 
     /// Adds slices to another, in order; called for float sums only.
     fn add(&self, _to: &mut [T], _updates: UpdatesOfRow<'_, T>) {}
@@ -161,6 +170,28 @@ impl<'a, T> Step<'a, T> {
 pub(super) struct Assign;
 
 impl Update<Byte> for Assign {
+    fn is_assign(&self) -> bool {
+        true
+    }
+
+    fn copy_winners(&self, of: &Slices, winners: &[u64], updates: (&[Byte], u64), to: &mut [Byte]) {
+        let slices = copy::Slices {
+            bytes: SliceBytes {
+                slice: of.len,
+                params_slice: of.len,
+                params_stride: of.updates_stride,
+                output_stride: of.target_stride,
+            },
+            prefetch: Prefetch::of_copies(updates.0.len(), of.len),
+        };
+        let mut done = 0;
+        while done < winners.len() {
+            let (rows, to) = (&winners[done..], &mut to[done * of.target_stride..]);
+            // The copy ends before a row that has no winner.
+            done += 1 + copy::copy(updates.0, updates.1, &slices, rows, rows.len(), to);
+        }
+    }
+
     fn update(&self, step: Step<'_, Byte>) {
         match (step.is_dense(), step.slices.len) {
             (true, 1) => step.assign::<1>(),
