@@ -6,6 +6,10 @@ use crate::cpu::copy::{self, Prefetch, by_width};
 use crate::memory::{Byte, SliceBytes, address};
 use crate::reduce::{Number, Reduce};
 
+/// Slices of up to so many elements are added up part by part: each part of all slices of a run, before the next part. Of longer
+/// slices, each part would read other cache lines far apart.
+const MAX_LEN_OF_PARTS: usize = 64;
+
 /// Target rows, and slices of updates in the same order. The first `count` rows are updated now; prefetch looks ahead at the
 /// others.
 pub(super) struct Step<'a, T> {
@@ -233,14 +237,14 @@ impl<T: Number> Update<T> for Reduced {
 
     #[inline]
     fn add(&self, to: &mut [T], of: UpdatesOfRow<'_, T>) {
-        let slices = (0..of.count).map(|k| &of.updates[k * of.stride..]);
-        match to {
-            // A single number stays in a register. A NaN stays a NaN, so it is replaced once, at the end.
-            [to] => {
-                let sum = slices.fold(*to, |sum, slice| sum.plus(slice[0]));
-                *to = sum.of_one_nan();
+        if to.len() <= MAX_LEN_OF_PARTS {
+            let done = add_chunks::<16, T>(to, 0, of);
+            let done = add_chunks::<4, T>(to, done, of);
+            add_chunks::<1, T>(to, done, of);
+        } else {
+            for k in 0..of.count {
+                reduce_slice(to, &of.updates[k * of.stride..][..to.len()], T::plus);
             }
-            to => slices.for_each(|slice| reduce_slice(to, &slice[..to.len()], T::plus)),
         }
     }
 
@@ -284,6 +288,28 @@ impl<T: Number> Step<'_, T> {
             len => self.each(len, |to, from| reduce_slice(to, from, &reduce)),
         }
     }
+}
+
+/// Adds parts of slices to those of another, from element `done` on, with sums in registers. Returns how far it came.
+#[inline(always)]
+fn add_chunks<const N: usize, T: Number>(
+    to: &mut [T],
+    mut done: usize,
+    of: UpdatesOfRow<'_, T>,
+) -> usize {
+    for chunk in to[done..].as_chunks_mut::<N>().0 {
+        let mut sums = *chunk;
+        for k in 0..of.count {
+            let updates = &of.updates[k * of.stride + done..][..N];
+            for (sum, &update) in sums.iter_mut().zip(updates) {
+                *sum = sum.plus(update);
+            }
+        }
+        // A NaN stays a NaN, so it is replaced once, at the end.
+        *chunk = sums.map(T::of_one_nan);
+        done += N;
+    }
+    done
 }
 
 /// A number, or the one NaN. A branch is sooner done than a choice: a NaN is rare.
