@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use super::copy::Prefetch;
 use super::cursor::Cursor;
 use crate::bad_indices::{Beyond, NegativeIndices};
 use crate::error::BadIndexError;
@@ -22,9 +21,6 @@ const MIN_BLOCK_ROWS: u64 = 32;
 
 /// Rows that are located in one step, before their copies or updates. Memory idles meanwhile, so a step is short.
 pub(super) const LOCATED_ROWS: usize = 256;
-
-/// Rows of a step, and those after them that prefetch looks ahead at, which are located twice.
-pub(super) const STEP_ROWS: usize = LOCATED_ROWS + Prefetch::MAX_ROWS_AHEAD;
 
 /// Indices that a check judges together.
 const CHECKED_INDICES: usize = 64;

@@ -3,19 +3,19 @@
 //! The first 1,024 updates of a row are added to it one by one. Each later 1,024 are summed by themselves, starting from their
 //! first, and that sum is then added. So a GPU need not add a million updates in one chain, and the sum rounds less.
 //!
-//! A small target has a place for a sum of each row. For another, updates are counted while they are added, in a few counters,
-//! each for several rows. Only when a counter passes 1,024 are the block's index rows read again, to find the rows that have so
-//! many.
+//! A small target of single numbers has a sum for each row. For other targets, updates are counted while they are added, in a few
+//! counters, each for several rows. Only when a counter passes 1,024 are the block's index rows read again, to find the rows that
+//! have so many.
 
 use std::ops::Range;
 
-use crate::cpu::index_rows::{NOT_HELD, STEP_ROWS};
+use crate::cpu::index_rows::NOT_HELD;
 use crate::error::RunError;
 use crate::memory::address;
 use crate::operand::Operand;
 use crate::plan::GatherDims;
 
-use super::rows::Rows;
+use super::rows::{Rows, STEP_ROWS};
 use super::update::{Slices, Step, Update, UpdatesOfRow};
 
 /// How many first updates of a row are added one by one, and how many each later sum covers.
@@ -24,10 +24,10 @@ const UPDATES_OF_A_SUM: u32 = 1024;
 /// Updates that a counter counts on average: so few that it seldom passes `UPDATES_OF_A_SUM`.
 const UPDATES_OF_A_COUNTER: u64 = 256;
 
-/// A core's near caches hold sums of so many bytes beside other data.
+/// A core's near caches hold so many sums beside other data.
 const MAX_SMALL_ROWS: u64 = 8 << 10;
 
-/// A small target's rows meet so many updates on average, so that it pays to copy all rows.
+/// A small target's rows meet so many updates on average: enough that it pays to copy all rows.
 const MIN_UPDATES_OF_SMALL: u64 = 16;
 
 /// The most index rows of a block that may select one row: in a gather_elements, those along the axis.
@@ -68,8 +68,8 @@ pub(super) struct OftenRows<T> {
 
 impl<T: Copy> OftenRows<T> {
     /// `None` if no row can have more than 1,024 updates. Reserves all memory that sums may need: at most 9 bytes for each
-    /// index row of a block, and a slice for each 1,024, or 64 KiB for a small target. Unless there are such rows, it writes to
-    /// little of that.
+    /// index row of a block, and a slice for each 1,024. Unless there are such rows, it writes to little of that. For a small
+    /// target it takes up to 29 bytes for each of its rows.
     pub(super) fn new(dims: &GatherDims, slice_len: usize) -> Result<Option<Self>, RunError> {
         if most_of_a_row(dims) <= UPDATES_OF_A_SUM.into() {
             return Ok(None);

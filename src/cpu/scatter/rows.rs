@@ -2,13 +2,17 @@
 
 use std::ops::Range;
 
+use crate::cpu::copy::Prefetch;
 use crate::cpu::gather::judged;
-use crate::cpu::index_rows::{IndexRows, LOCATED_ROWS, STEP_ROWS};
+use crate::cpu::index_rows::{IndexRows, LOCATED_ROWS};
 use crate::error::RunError;
 use crate::index::sealed::Sealed;
 use crate::index::{IndexValues, by_index_type};
 use crate::memory::address;
 use crate::plan::{GatherDims, GatherPlan};
+
+/// Rows of a step, and those after them that prefetch looks ahead at: they are located twice.
+pub(super) const STEP_ROWS: usize = LOCATED_ROWS + Prefetch::MAX_ROWS_AHEAD;
 
 /// Room for located rows. `None` until it is needed.
 pub(super) type Room = Option<[u64; STEP_ROWS]>;
@@ -77,7 +81,7 @@ impl<'a> Rows<'a> {
         let first = match self.are_of_blocks {
             true => {
                 let (block, n) = dims.block_of(updates.start as u64);
-                address(dims.batch_of(block).0 * dims.index_count + n)
+                address(dims.batch_of(block).0 * dims.batch_index_rows + n)
             }
             false => 0,
         };
