@@ -29,11 +29,15 @@ names! {
     Max = "max",
 }
 
-/// A number that a scatter can reduce: `i8` to `i64`, `u8` to `u64`, `f32` and `f64`. If the result is a NaN, its bits are
-/// 0x7fc00000, or 0x7ff8000000000000 for `f64`, on each processor.
+/// A number that a scatter can reduce: `i8` to `i64`, `u8` to `u64`, `f32` and `f64`; with the feature `half` also `half::f16` and
+/// `half::bf16`, on the CPU. If the result is a NaN, its bits are 0x7fc00000 on each processor, 0x7ff8000000000000 for `f64`, 0x7e00
+/// for `f16` and 0x7fc0 for `bf16`.
+///
+/// Sums and products of halves are those of `f32`, of which each element is rounded once, at the end of the call. So two calls
+/// round twice.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be reduced",
-    label = "reductions take integers of 8, 16, 32 or 64 bits, f32 and f64",
+    label = "reductions take integers of 8, 16, 32 or 64 bits, f32, f64, and f16 and bf16 of the crate half",
     note = "`scatter` assigns elements of every Copy type"
 )]
 pub trait Number: sealed::Number {}
@@ -93,6 +97,19 @@ pub(crate) mod sealed {
         fn times(self, update: Self) -> Self;
         fn lesser(self, update: Self) -> Self;
         fn greater(self, update: Self) -> Self;
+
+        /// True for halves, which are added and multiplied as `f32`s.
+        const IS_HALF: bool = false;
+
+        /// Converts halves to `f32`s, exactly.
+        fn widen(_: &[Self], _: &mut [f32]) {
+            unreachable!("no halves");
+        }
+
+        /// Rounds `f32`s to halves.
+        fn narrow(_: &[f32], _: &mut [Self]) {
+            unreachable!("no halves");
+        }
     }
 }
 
@@ -179,6 +196,76 @@ integers! { i8 u8 i16 u16 i32 u32 i64 u64 }
 floats! {
     f32: 0x7fc0_0000;
     f64: 0x7ff8_0000_0000_0000;
+}
+
+#[cfg(feature = "half")]
+macro_rules! halves {
+    ($($half:ident: $name:literal, $nan:literal, $of_bytes:path;)*) => {$(
+        impl Number for half::$half {}
+
+        impl sealed::Number for half::$half {
+            const IS_FLOAT: bool = true;
+            const KIND: NumberKind = NumberKind::of($name);
+
+            #[inline(always)]
+            fn of_one_nan(self) -> Self {
+                if self.is_nan() { Self::from_bits($nan) } else { self }
+            }
+
+            #[inline(always)]
+            fn is_a_nan(self) -> bool {
+                self.is_nan()
+            }
+
+            fn plus(self, _: Self) -> Self {
+                unreachable!("halves are added as f32s");
+            }
+
+            fn times(self, _: Self) -> Self {
+                unreachable!("halves are multiplied as f32s");
+            }
+
+            #[inline(always)]
+            fn lesser(self, update: Self) -> Self {
+                let is_less = in_order(self.to_bits()) < in_order(update.to_bits());
+                if self.is_nan() || is_less && !update.is_nan() { self } else { update }
+            }
+
+            #[inline(always)]
+            fn greater(self, update: Self) -> Self {
+                let is_greater = in_order(self.to_bits()) > in_order(update.to_bits());
+                if self.is_nan() || is_greater && !update.is_nan() { self } else { update }
+            }
+
+            const IS_HALF: bool = true;
+
+            #[inline(always)]
+            fn widen(halves: &[Self], to: &mut [f32]) {
+                for (half, to) in halves.iter().zip(to) {
+                    *to = $of_bytes(half.to_le_bytes());
+                }
+            }
+
+            fn narrow(values: &[f32], to: &mut [Self]) {
+                crate::encoding::round_to(values, to);
+            }
+        }
+    )*};
+}
+
+/// A half's bits as a number that compares as the half does, with -0 below 0.
+#[cfg(feature = "half")]
+#[inline(always)]
+fn in_order(bits: u16) -> i16 {
+    let bits = bits.cast_signed();
+    // Flips all bits of a negative half but the sign.
+    bits ^ (bits >> 15).cast_unsigned().wrapping_shr(1).cast_signed()
+}
+
+#[cfg(feature = "half")]
+halves! {
+    f16: "f16", 0x7e00, crate::encoding::half;
+    bf16: "bf16", 0x7fc0, crate::encoding::high_half;
 }
 
 #[cfg(test)]

@@ -43,7 +43,7 @@ fn each_fifth(bytes: &[u8], to: &mut [Value], value_of: impl Fn(u8) -> f32) {
 
 /// The value of a half float. Subnormals are exact, and a NaN keeps its payload.
 #[inline(always)]
-pub(super) fn half(bytes: [u8; 2]) -> f32 {
+pub(crate) fn half(bytes: [u8; 2]) -> f32 {
     let half = u32::from(u16::from_le_bytes(bytes));
     let magnitude = (half & 0x7fff) << 13;
     // A half's exponent bias is 112 less; an all-ones exponent stays all ones.
@@ -87,7 +87,7 @@ pub(super) fn bf16(block: &[u8; 2], [to]: &mut [Value; 1]) {
 
 /// An `f32` from its high half.
 #[inline(always)]
-pub(super) fn high_half(bytes: [u8; 2]) -> f32 {
+pub(crate) fn high_half(bytes: [u8; 2]) -> f32 {
     f32::from_bits(u32::from(u16::from_le_bytes(bytes)) << 16)
 }
 

@@ -133,16 +133,26 @@ impl Output {
         for (number, halves) in to.as_chunks_mut().0.chunks_mut(PIECE).enumerate() {
             let values = &mut room[..halves.len()];
             write_into(values, |room| decode(number * PIECE, room));
-            match self.kind {
-                FloatKind::Bf16 => run_at_best_level(Round(values, halves, to_bf16)),
-                _ => {
-                    let done = to_f16s(values, halves);
-                    let rest = Round(&values[done..], &mut halves[done..], to_f16);
-                    run_at_best_level(rest);
-                }
-            }
+            round(self.kind, values, halves);
         }
     }
+}
+
+/// Rounds values to halves of a kind.
+fn round(kind: FloatKind, values: &[f32], halves: &mut [[Byte; 2]]) {
+    if kind == FloatKind::Bf16 {
+        return run_at_best_level(Round(values, halves, to_bf16));
+    }
+    let done = to_f16s(values, halves);
+    run_at_best_level(Round(&values[done..], &mut halves[done..], to_f16));
+}
+
+/// Rounds values to halves.
+#[cfg(feature = "half")]
+pub(crate) fn round_to<T: Float>(values: &[f32], halves: &mut [T]) {
+    write_into(halves, |halves| {
+        round(T::KIND, values, halves.as_chunks_mut().0);
+    });
 }
 
 /// Rounds each value.

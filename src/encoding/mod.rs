@@ -9,8 +9,12 @@ mod quantized;
 mod row;
 
 pub use self::block_quantized::BlockQuantized;
+#[cfg(feature = "half")]
+pub(crate) use self::decode::{half, high_half};
 pub use self::encoded::Encoded;
 pub(crate) use self::encoded::QPARAMS;
+#[cfg(feature = "half")]
+pub(crate) use self::float::round_to;
 pub(crate) use self::float::{Decoding, Output};
 pub use self::float::{Float, FloatKind};
 pub(crate) use self::parts::Parts;

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use half::{bf16, f16};
 use testkit::oracle::Case;
 use testkit::samples::POLICIES;
 use testkit::scatter::{Number, Scatters, Told, check, check_recorded, numbers, run};
@@ -35,7 +36,7 @@ fn check_case(case: &Case, number: &mut usize) {
                     if !every && !number.is_multiple_of(23) {
                         continue;
                     }
-                    match *number / 23 % 10 {
+                    match *number / 23 % 12 {
                         0 => check::<f64>(&sample, &answer, reduce, gaps, one_update),
                         1 => check::<i8>(&sample, &answer, reduce, gaps, one_update),
                         2 => check::<u8>(&sample, &answer, reduce, gaps, one_update),
@@ -45,6 +46,8 @@ fn check_case(case: &Case, number: &mut usize) {
                         6 => check::<u32>(&sample, &answer, reduce, gaps, one_update),
                         7 => check::<i64>(&sample, &answer, reduce, gaps, one_update),
                         8 => check::<u64>(&sample, &answer, reduce, gaps, one_update),
+                        9 => check::<f16>(&sample, &answer, reduce, gaps, one_update),
+                        10 => check::<bf16>(&sample, &answer, reduce, gaps, one_update),
                         _ => check::<f32>(&sample, &answer, reduce, gaps, one_update),
                     }
                 }
@@ -94,6 +97,48 @@ fn each_index_type_and_depth_updates_every_row() {
             }
         }
     }
+}
+
+/// Rows of up to a million updates, for one row and for many, are those of the definition.
+#[test]
+fn halves_are_summed_as_f32s_and_rounded_once() {
+    fn equal<T: Number>() {
+        for count in [1, 1023, 1024, 1025, 2049, 5000, 1_000_000] {
+            for (rows, len) in [(1, 1), (3, 2), (40, 3)] {
+                if count == 1_000_000 && len > 1 {
+                    continue;
+                }
+                let plan = Gather::new().plan(&[rows, len], &[count]).unwrap();
+                // Most go to the first row.
+                let row_of = |n: usize| if n % 7 == 3 { n % rows } else { 0 };
+                let indices: Vec<u32> = (0..count)
+                    .map(|n| u32::try_from(row_of(n)).unwrap())
+                    .collect();
+                let updates: Vec<T> = (0..count * len)
+                    .map(|at| T::of(at * 29 + 1 + at % 3))
+                    .collect();
+                for reduce in [Reduce::Add, Reduce::Min, Reduce::Max] {
+                    let old: Vec<T> = (0..rows * len).map(|at| T::of(at + 1)).collect();
+                    let mut expected = old.clone();
+                    for (at, element) in expected.iter_mut().enumerate() {
+                        let of_row = (0..count).filter(|&n| row_of(n) == at / len);
+                        let of_row: Vec<T> = of_row.map(|n| updates[n * len + at % len]).collect();
+                        *element = element.after(reduce, &of_row);
+                    }
+                    let mut target = old;
+                    plan.scatter_reduce(reduce, &updates, &indices, &mut target)
+                        .unwrap();
+                    let bits = |of: &[T]| of.iter().map(|of| of.bits()).collect::<Vec<_>>();
+                    assert!(
+                        bits(&target) == bits(&expected),
+                        "{count} of {rows}, {len}: {reduce}"
+                    );
+                }
+            }
+        }
+    }
+    equal::<f16>();
+    equal::<bf16>();
 }
 
 /// A row that meets more than 1,024 float updates gets them in parts, along any axis. A bad index that the count of rows finds

@@ -1,5 +1,6 @@
 //! Scatters on the CPU, through the plan of a gather. The public functions here check lengths.
 
+mod halves;
 mod often;
 mod rows;
 mod run;
@@ -90,7 +91,7 @@ impl GatherPlan {
     /// # Errors
     ///
     /// The errors of [`scatter`](Self::scatter); too little memory for counts and sums, which a float sum needs if more than
-    /// 1,024 index rows of a batch may select one row.
+    /// 1,024 index rows of a batch may select one row, and sums and products of halves always: 32 bytes an index row of a block.
     ///
     /// # Examples
     ///

@@ -100,6 +100,10 @@ pub(super) fn scatter<T: Copy + Send + Sync, U: Update<T>>(
             },
         },
     };
+    let of_rows = (&scatter.rows, &scatter.slices);
+    if let Some(done) = update.scatter_halves(of_rows, updates, target, threads) {
+        return done;
+    }
     // Float sums need to know the rows that meet more than 1,024 updates.
     let has_sums = update.is_sum_of_floats() && !with.rules.unique;
     let new_often = || match has_sums {

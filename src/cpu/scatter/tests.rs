@@ -187,6 +187,58 @@ fn rows_that_wait_are_summed_in_order() {
     }
 }
 
+/// Of each block, the target takes updates as `f32`s and is rounded once.
+#[cfg(feature = "half")]
+#[test]
+fn halves_are_summed_on_any_number_of_threads() {
+    use crate::reduce::sealed::Number;
+    use half::bf16;
+
+    let mut random = Random(6_364_136_223_846_793_005);
+    for number in 0..if cfg!(miri) { 2 } else { 300 } {
+        let (rows, slice_len) = (1 + random.below(40), 1 + random.below(5));
+        let index_count = 1 + random.below(if number % 9 == 0 { 5000 } else { 100 });
+        let mut index = |_| i32::try_from(random.below(rows + 2).min(random.below(2 * rows)));
+        let indices: Vec<i32> = (0..BATCHES * index_count)
+            .map(|n| index(n).expect("few rows"))
+            .collect();
+        let mut halves = |count| -> (Vec<bf16>, Vec<f32>) {
+            // A NaN that meets no update keeps its bits.
+            let half = |_| bf16::from_f32(random.float().max(f32::MIN));
+            let halves: Vec<bf16> = (0..count).map(half).collect();
+            let mut wide = vec![0.0; count];
+            Number::widen(&halves, &mut wide);
+            (halves, wide)
+        };
+        let (updates, wide_updates) = halves(BATCHES * OUTER * index_count * slice_len);
+        let (old, mut expected) = halves(BATCHES * OUTER * rows * slice_len);
+        sums(rows, slice_len, &indices, &wide_updates, &mut expected);
+        let mut rounded = old.clone();
+        Number::narrow(&expected, &mut rounded);
+        let plan = plan(rows, slice_len, index_count);
+        for threads in [1, 2, 7] {
+            let mut target = old.clone();
+            let update = Reduced(Reduce::Add);
+            let indices = i32::values(&indices);
+            let of_target = (&mut target[..], 1);
+            scatter(
+                With::from(&plan),
+                indices,
+                &updates,
+                of_target,
+                &update,
+                Some(threads),
+            )
+            .expect("bad rows are dropped");
+            let mut pairs = target.iter().zip(&rounded);
+            assert!(
+                pairs.all(|(a, b)| a.to_bits() == b.to_bits()),
+                "{plan}, {threads} threads"
+            );
+        }
+    }
+}
+
 #[test]
 fn the_last_assign_is_kept_on_any_number_of_threads() {
     let mut random = Random(362_436_069);

@@ -2,7 +2,10 @@
 
 use std::ops::Range;
 
+use super::halves;
+use super::rows::Rows;
 use crate::cpu::copy::{self, Prefetch, by_width};
+use crate::error::RunError;
 use crate::memory::{Byte, SliceBytes, address};
 use crate::reduce::{Number, Reduce};
 
@@ -27,6 +30,17 @@ pub(super) trait Update<T>: Sync {
     /// True for float sums, which depend on the order of their terms.
     fn is_sum_of_floats(&self) -> bool {
         false
+    }
+
+    /// Scatters sums and products of halves, which have a loop of their own. `None` for all other updates.
+    fn scatter_halves(
+        &self,
+        _rows: (&Rows<'_>, &Slices),
+        _updates: &[T],
+        _target: &mut [T],
+        _threads: Option<usize>,
+    ) -> Option<Result<(), RunError>> {
+        None
     }
 
     /// True if a row keeps its last update only.
@@ -224,6 +238,17 @@ pub(super) struct Reduced(pub(super) Reduce);
 impl<T: Number> Update<T> for Reduced {
     fn is_sum_of_floats(&self) -> bool {
         T::IS_FLOAT && self.0 == Reduce::Add
+    }
+
+    fn scatter_halves(
+        &self,
+        rows: (&Rows<'_>, &Slices),
+        updates: &[T],
+        target: &mut [T],
+        threads: Option<usize>,
+    ) -> Option<Result<(), RunError>> {
+        let is_wide = T::IS_HALF && matches!(self.0, Reduce::Add | Reduce::Mul);
+        is_wide.then(|| halves::scatter_halves(self.0, rows, updates, target, threads))
     }
 
     fn update(&self, step: Step<'_, T>) {

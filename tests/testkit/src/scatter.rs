@@ -3,11 +3,14 @@
 use std::fmt::Debug;
 
 use gather_oracle::float_sum;
+use half::{bf16, f16};
 use serde_json::Value;
 use wgpu_gather::{
-    BadIndices, GatherPlan, Index, IndexKind, NegativeIndices, PlanError, Reduce, RunError, With,
+    BadIndices, FloatKind, GatherPlan, Index, IndexKind, NegativeIndices, PlanError, Reduce,
+    RunError, With,
 };
 
+use crate::encoded::rounded;
 use crate::indices::Hash;
 use crate::of_index_type;
 use crate::oracle::{Answer, Case, Op};
@@ -21,6 +24,15 @@ pub trait Number: wgpu_gather::Number + bytemuck::Pod + Debug + Default + Partia
     const HAS_SUMS: bool;
 
     fn reduced(self, reduce: Reduce, update: Self) -> Self;
+
+    /// The element after all its updates, which an assign has none of.
+    fn after(self, reduce: Reduce, updates: &[Self]) -> Self {
+        let add = |a: Self, b| a.reduced(Reduce::Add, b);
+        match reduce {
+            Reduce::Add if Self::HAS_SUMS => float_sum(self, updates, SUM_UPDATES, add),
+            _ => updates.iter().fold(self, |a, &b| a.reduced(reduce, b)),
+        }
+    }
 
     /// One of many different numbers, some of them special.
     fn of(place: usize) -> Self;
@@ -114,6 +126,42 @@ floats! {
     f64: 0x7ff8_0000_0000_0000;
 }
 
+macro_rules! halves {
+    ($($half:ident: $to:ident;)*) => {$(
+        impl Number for $half {
+            const HAS_SUMS: bool = true;
+
+            fn reduced(self, reduce: Reduce, update: Self) -> Self {
+                let value = f32::from(self).reduced(reduce, f32::from(update));
+                let bytes = rounded(value, FloatKind::$to);
+                Self::from_le_bytes(bytes.try_into().expect("two bytes"))
+            }
+
+            /// The result of `f32`s, rounded once.
+            fn after(self, reduce: Reduce, updates: &[Self]) -> Self {
+                if updates.is_empty() {
+                    return self;
+                }
+                let updates: Vec<f32> = updates.iter().copied().map(f32::from).collect();
+                let bytes = rounded(f32::from(self).after(reduce, &updates), FloatKind::$to);
+                Self::from_le_bytes(bytes.try_into().expect("two bytes"))
+            }
+
+            fn of(place: usize) -> Self {
+                Self::from_f32(f32::of(place))
+            }
+
+            fn bits(self) -> u64 {
+                self.to_bits().into()
+            }
+        }
+    )*};
+}
+halves! {
+    f16: F16;
+    bf16: Bf16;
+}
+
 /// Reduces by `reduce`, or assigns if that is `None`. `update` returns each output element's update.
 pub fn scatter<T: Number>(
     answer: &Answer,
@@ -127,12 +175,10 @@ pub fn scatter<T: Number>(
             updates[place].push(update(at));
         }
     }
-    let add = |a: T, b| a.reduced(Reduce::Add, b);
     for (element, updates) in target.iter_mut().zip(updates) {
         *element = match reduce {
             None => updates.last().copied().unwrap_or(*element),
-            Some(Reduce::Add) if T::HAS_SUMS => float_sum(*element, &updates, SUM_UPDATES, add),
-            Some(reduce) => (updates.iter()).fold(*element, |a, &b| a.reduced(reduce, b)),
+            Some(reduce) => element.after(reduce, &updates),
         };
     }
 }
