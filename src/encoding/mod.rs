@@ -2,6 +2,7 @@
 
 mod block_quantized;
 mod decode;
+mod decoding;
 mod encoded;
 mod float;
 mod parts;
@@ -11,11 +12,12 @@ mod row;
 pub use self::block_quantized::BlockQuantized;
 #[cfg(feature = "half")]
 pub(crate) use self::decode::{half, high_half};
+pub(crate) use self::decoding::Decoding;
 pub use self::encoded::Encoded;
 pub(crate) use self::encoded::QPARAMS;
+pub(crate) use self::float::Output;
 #[cfg(feature = "half")]
 pub(crate) use self::float::round_to;
-pub(crate) use self::float::{Decoding, Output};
 pub use self::float::{Float, FloatKind};
 pub(crate) use self::parts::Parts;
 pub(crate) use self::quantized::QuantizedRow;

@@ -5,8 +5,7 @@
 
 use std::ops::Range;
 
-use super::rows::{Job, Rows, run_all};
-use super::update::Slices;
+use super::rows::{Job, Rows, Slices, run_all};
 use crate::cpu::gather::threads_for;
 use crate::error::RunError;
 use crate::memory::{Leveled, address, prefetch, run_at_best_level};

@@ -15,8 +15,8 @@ use crate::memory::address;
 use crate::operand::Operand;
 use crate::plan::GatherDims;
 
-use super::rows::{Rows, STEP_ROWS};
-use super::update::{Slices, Step, Update, UpdatesOfRow};
+use super::rows::{Rows, STEP_ROWS, Slices};
+use super::update::{Step, Update, UpdatesOfRow};
 
 /// How many first updates of a row are added one by one, and how many each later sum covers.
 const UPDATES_OF_A_SUM: u32 = 1024;

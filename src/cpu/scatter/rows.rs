@@ -111,6 +111,14 @@ impl<'a> Rows<'a> {
     }
 }
 
+/// The slices of target and updates, measured in elements of the loop's type.
+pub(super) struct Slices {
+    pub(super) len: usize,
+    pub(super) target_stride: usize,
+    pub(super) updates_stride: usize,
+    pub(super) prefetch: Prefetch,
+}
+
 pub(super) type Job<'a> = Box<dyn FnOnce() + Send + 'a>;
 
 /// Runs the jobs, on rayon's threads if there are any. Not generic over elements, so that an app has it once.

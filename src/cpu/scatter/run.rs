@@ -19,8 +19,8 @@
 use std::ops::Range;
 
 use super::often::OftenRows;
-use super::rows::{Job, Rows, run_all};
-use super::update::{Slices, Step, Update};
+use super::rows::{Job, Rows, Slices, run_all};
+use super::update::{Step, Update};
 use crate::cpu::copy::Prefetch;
 use crate::cpu::gather::{MIN_BYTES_PER_TASK, threads_for};
 use crate::cpu::index_rows::{LOCATED_ROWS, NOT_HELD};

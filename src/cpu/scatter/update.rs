@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::halves;
-use super::rows::Rows;
+use super::rows::{Rows, Slices};
 use crate::cpu::copy::{self, Prefetch, by_width};
 use crate::error::RunError;
 use crate::memory::{Byte, SliceBytes, address};
@@ -101,14 +101,6 @@ impl<'a, T> UpdatesOfRow<'a, T> {
         self.updates = &self.updates[start..];
         first
     }
-}
-
-/// The slices of target and updates, measured in elements of the loop's type.
-pub(super) struct Slices {
-    pub(super) len: usize,
-    pub(super) target_stride: usize,
-    pub(super) updates_stride: usize,
-    pub(super) prefetch: Prefetch,
 }
 
 impl<'a, T> Step<'a, T> {
