@@ -36,9 +36,7 @@ fn cut_at_every_start() -> Vec<Decoding> {
         (FloatKind::F32, Encoding::BlockQuantized(_)) => {
             !std::mem::replace(&mut has_scales_apart, true)
         }
-        (FloatKind::F32, encoding) => {
-            [Encoding::Mxfp4, Encoding::Q4_0, Encoding::Q6K].contains(&encoding)
-        }
+        (FloatKind::F32, encoding) => [Encoding::Mxfp4, Encoding::Q4_0].contains(&encoding),
         _ => true,
     };
     match takes_every_case() {

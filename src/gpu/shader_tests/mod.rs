@@ -66,7 +66,7 @@ fn encodings() -> Vec<Encoding> {
 fn decodings() -> Vec<Decoding> {
     let of_halves = |encoding: Encoding, to| match (encoding, to) {
         _ if takes_every_case() => true,
-        (Encoding::F16, FloatKind::Bf16) => true,
+        (Encoding::Q6K, FloatKind::Bf16) => true,
         (Encoding::F32, FloatKind::F16) => true,
         (Encoding::BlockQuantized(of), FloatKind::F16) => of.bits() == 8,
         _ => false,
