@@ -5,8 +5,6 @@
 
 @group(0) @binding(3) var<storage, read_write> output: array<u32>;
 
-const HIGH_HALF: u32 = 0xffff0000u;
-
 fn copy_halves(workgroup: vec3<u32>, local: u32) -> BadRows {
     let word = gather.output_start / 2u + number_of(workgroup) * WORKGROUP_SIZE + local;
     var value = 0u;
@@ -26,8 +24,8 @@ fn copy_halves(workgroup: vec3<u32>, local: u32) -> BadRows {
             if source.written {
                 let start = gather.params_start + source.params_row * gather.params_stride;
                 let absent = select(absent_unit(unit), 0u, source.in_range);
-                value |= select(absent, rounded(load_unit(start, unit, source.held)), source.held) & HIGH_HALF;
-                written |= HIGH_HALF;
+                value |= select(absent, rounded(load_unit(start, unit, source.held)), source.held) & 0xffff0000u;
+                written |= 0xffff0000u;
             }
         }
     }

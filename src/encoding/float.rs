@@ -39,9 +39,9 @@ impl FloatKind {
 
 /// What rows are decoded to: `f32`, or with the feature `half` also `half::f16` and `half::bf16`. No other type has this trait.
 ///
-/// A half is the decoded `f32`, rounded once to the nearest, ties to the even one. Subnormal halves and -0 are kept. What is above the largest
-/// half by half a step or more is an infinity. Each NaN becomes `0x7e00` (`f16`) or `0x7fc0` (`bf16`). But `F16` rows
-/// as `f16`, and `Bf16` rows as `bf16`, keep all bits.
+/// A half is the decoded `f32`, rounded once to the nearest, ties to the even one. Subnormal halves and -0 are kept. What is
+/// above the largest half by half a step or more is an infinity. Each NaN becomes `0x7e00` (`f16`) or `0x7fc0` (`bf16`). But `F16`
+/// rows as `f16`, and `Bf16` rows as `bf16`, keep all bits.
 pub trait Float: Copy + Default + Send + Sync + sealed::Float {}
 
 mod sealed {
