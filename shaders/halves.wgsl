@@ -9,7 +9,7 @@ fn copy_halves(workgroup: vec3<u32>, local: u32) -> BadRows {
     let word = gather.output_start / 2u + number_of(workgroup) * WORKGROUP_SIZE + local;
     var value = 0u;
     var written = 0u;
-    var bad_rows = BadRows();
+    var bad = BadRows();
     // The low half first: it is shifted down when the high one comes.
     for (var half = 0u; half < 2u; half++) {
         value >>= 16u;
@@ -20,12 +20,13 @@ fn copy_halves(workgroup: vec3<u32>, local: u32) -> BadRows {
         // The half before the first one wraps, and is in no row.
         if (row < gather.rows) & (unit < gather.units) {
             let source = source_row_of(output_row_of(row));
-            bad_rows = with_row(bad_rows, source, (unit == 0u) & source.written & !source.in_range);
             if source.written {
+                bad = with_row(bad, source, (unit == 0u) & !source.in_range);
                 let start = gather.params_start + source.params_row * gather.params_stride;
-                let absent = select(absent_unit(unit), 0u, source.in_range);
-                value |= select(absent, rounded(load_unit(start, unit, source.held)), source.held) & 0xffff0000u;
-                written |= 0xffff0000u;
+                let found = rounded(load_unit(start, unit, source.held));
+                let high = 0xffff0000u;
+                value |= select(select(absent_unit(unit), 0u, source.in_range), found, source.held) & high;
+                written |= high;
             }
         }
     }
@@ -34,7 +35,7 @@ fn copy_halves(workgroup: vec3<u32>, local: u32) -> BadRows {
     } else if written != 0u {
         output[word] = value | (output[word] & ~written);
     }
-    return bad_rows;
+    return bad;
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)

@@ -11,7 +11,7 @@ fn rounded(bits: u32) -> u32 {
     let exponent = max(finite & 0x7f800000u, 0x38800000u);
     // Counted in steps between halves, up to 2^11 of them. round() takes ties to the even one.
     let steps = round(bitcast<f32>(finite) * bitcast<f32>(0x84000000u - exponent));
-    // A sum with 2^23 holds a whole number in its low bits.
-    let half = (bitcast<u32>(steps + 0x1p23f) << 16u) + ((exponent - 0x38800000u) << 3u);
+    // A sum with 2^23 holds a whole number in its low bits. The exponent's bias is 112 more than a half's, and 2^-14 counts as 0.
+    let half = (bitcast<u32>(steps + 0x1p23f) << 16u) + (exponent << 3u) + 0x3c000000u;
     return select(half | (bits & 0x80000000u), 0x7e000000u, magnitude > 0x7f800000u);
 }

@@ -4,5 +4,5 @@
 
 fn decoded(row: u32, group: u32) -> vec4<u32> {
     let at = row + group * 16u;
-    return vec4<u32>(word_after(at, 0u), word_after(at, 1u), word_after(at, 2u), word_after(at, 3u));
+    return vec4<u32>(word_at(at), word_after(at, 1u), word_after(at, 2u), word_after(at, 3u));
 }

@@ -22,6 +22,7 @@ pub(crate) use wgsl;
 /// The code's first `LEN` bytes, and how many it has. Lines and the spaces in them stay if `keeps_lines` is true.
 pub(crate) const fn code<const LEN: usize>(text: &[u8], keeps_lines: bool) -> ([u8; LEN], usize) {
     let (mut code, mut len, mut start) = ([0; LEN], 0, 0);
+    let mut last = b'\n';
     while start < text.len() {
         let mut end = start;
         while end < text.len() && text[end] != b'\n' {
@@ -47,11 +48,17 @@ pub(crate) const fn code<const LEN: usize>(text: &[u8], keeps_lines: bool) -> ([
             let is_needed = match at < end {
                 _ if keeps_lines || start == 0 => true,
                 true => text[at] != b' ' || is_space_needed(text[at - 1], text[at + 1]),
-                false => !matches!(text[end - 1], b'{' | b'}' | b';' | b',' | b'('),
+                false => !matches!(text[end - 1], b'{' | b'}' | b';' | b',' | b'(' | b')'),
             };
             if is_needed {
+                // No comma before what closes a list.
+                let closes = at < end && matches!(text[at], b'}' | b')') && !keeps_lines;
+                if closes && last == b',' {
+                    len -= 1;
+                }
+                last = if at < end { text[at] } else { b'\n' };
                 if len < LEN {
-                    code[len] = if at < end { text[at] } else { b'\n' };
+                    code[len] = last;
                 }
                 len += 1;
             }

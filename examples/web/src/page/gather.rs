@@ -112,7 +112,7 @@ impl Planned {
 impl Planned {
     /// Gathers from params whose elements count from 1, and takes 1 off: zeros of bad rows become -1.
     fn places(&self, plan: &GatherPlan, indices: &[u8]) -> Result<Vec<i32>, JsError> {
-        let count = i32::try_from(plan.params_len()).expect("the page shows small tensors");
+        let count = i32::try_from(plan.params_len()).expect("few");
         let params: Vec<i32> = (1..=count).collect();
         let output = plan.gather_bytes(self.types, bytemuck::cast_slice(&params), indices);
         let places: Vec<i32> = bytemuck::pod_collect_to_vec(&output.map_err(message)?);

@@ -190,7 +190,7 @@ impl Large {
 
     /// The output rows that are checked, from all over the output.
     fn looked_at(&self) -> impl Iterator<Item = u32> {
-        let rows = u32::try_from(self.indices.len()).expect("indices are counted so");
+        let rows = u32::try_from(self.indices.len()).expect("few");
         (0..LOOKED_AT).map(move |n| n * ((rows - 1) / (LOOKED_AT - 1)))
     }
 
