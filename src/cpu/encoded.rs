@@ -13,7 +13,7 @@ use crate::plan::GatherDims;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EncodedRows<'a> {
     pub(super) rows: &'a [u8],
-    /// What they are decoded to.
+    /// The float type that rows are decoded to.
     to: FloatKind,
     decoder: Decoder<'a>,
     /// A part in params and in the output. Block decoders take the whole slice at once.

@@ -37,7 +37,7 @@ impl FloatKind {
     }
 }
 
-/// What rows are decoded to: `f32`, or with the feature `half` also `half::f16` and `half::bf16`. No other type has this trait.
+/// A type that rows are decoded to: `f32`, or with the feature `half` also `half::f16` and `half::bf16`. No other type has this trait.
 ///
 /// A half is the decoded `f32`, rounded once to the nearest, ties to the even one. Subnormal halves and -0 are kept. What is
 /// above the largest half by half a step or more is an infinity. Each NaN becomes `0x7e00` (`f16`) or `0x7fc0` (`bf16`). But `F16`
@@ -73,7 +73,7 @@ floats! {
 /// Values that are decoded before they are rounded. They stay in the first cache. Each block is smaller.
 const PIECE: usize = 256;
 
-/// What rows are decoded to, with room for the values that are decoded before they are rounded.
+/// The float type that rows are decoded to, and room for values that are rounded after they are decoded.
 pub(crate) struct Output {
     kind: FloatKind,
     room: Option<[f32; PIECE]>,

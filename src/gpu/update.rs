@@ -10,7 +10,7 @@ use crate::reduce::{NumberKind, Reduce};
 /// A reduction and the type of its numbers.
 pub(crate) type Reduction = (Reduce, NumberKind);
 
-/// What a caller asks of a scatter: without `reduction` it assigns.
+/// The caller's options of a scatter. Without `reduction` it assigns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Scatter {
     pub(crate) reduction: Option<Reduction>,

@@ -37,7 +37,7 @@ fn links_lead_on_in_the_docs_and_on_a_forge() {
         let text = fs::read_to_string(&path).unwrap();
         let mut found = definitions(&text);
         for label in in_docs.keys() {
-            // Not as the text of a link to another label.
+            // A label may also be the text of a link that leads to another label: then it needs no definition.
             let link = format!("[{label}]");
             let shown = text.split(&link).skip(1);
             let shown = shown.filter(|after| !after.starts_with('[')).count();

@@ -87,7 +87,7 @@ fn recorded_rows_are_decoded_to_halves() {
             let indices_bytes = bytemuck::cast_slice(&indices);
             let found = plan.gather_bytes(types, &recorded.rows, indices_bytes);
             recorded.check_halves(to, &indices, &found.unwrap());
-            // Rows with gaps.
+            // An output with a gap of three values after each row.
             let gaps = plan.with_output_stride(row_len + 3).unwrap();
             let mut wide = vec![7; gaps.output_len() * 2];
             gaps.gather_bytes_into(types, &recorded.rows, indices_bytes, &mut wide)

@@ -107,7 +107,7 @@ impl<T: Copy> OftenRows<T> {
         Ok(Some(often))
     }
 
-    /// Begins a block, whose first row is located as `first_row`.
+    /// Starts the counts and sums of a block. `first_row` is the number by which its first row is located.
     pub(super) fn begin(&mut self, is_first_of_batch: bool, first_row: u64, of: (&[T], &Slices)) {
         self.first_row = first_row;
         if is_first_of_batch && !self.are_all {

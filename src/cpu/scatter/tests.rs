@@ -288,7 +288,7 @@ fn the_last_assign_is_kept_on_any_number_of_threads() {
     }
 }
 
-/// So many bytes that threads share the rows of one block.
+/// The updates have so many bytes that threads share the rows of one block.
 #[test]
 #[cfg_attr(miri, ignore = "updates have 9 MB")]
 fn the_last_assigns_of_a_block_are_copied_by_threads() {

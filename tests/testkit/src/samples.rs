@@ -28,7 +28,7 @@ pub struct Sample {
     pub index_kind: IndexKind,
     /// The encoding of params; `None` for plain elements.
     pub encoding: Option<Encoding>,
-    /// What encoded params is decoded to.
+    /// The float type that encoded params is decoded to.
     pub to: FloatKind,
     pub params: Vec<u8>,
     /// The bytes of scales and zero points; empty if there are none.

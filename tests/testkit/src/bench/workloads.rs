@@ -18,7 +18,7 @@ pub struct Workload {
     pub element: Element,
     /// The encoding of params.
     pub encoding: Option<Encoding>,
-    /// What encoded params are decoded to; `element` has as many bytes.
+    /// The float type that encoded params is decoded to; `element` has as many bytes.
     pub to: FloatKind,
     pub index: IndexKind,
     /// How many equal-sized buffers hold the params rows.
