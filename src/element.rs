@@ -56,8 +56,8 @@ impl ElementTypes {
         }
     }
 
-    /// For a gather that decodes rows to `f32`, with indices that have the type `index_kind`: see [`decoded`](Self::decoded) for halves. The plan's shapes count values:
-    /// along the last dim of params, a slice and a stride must be whole blocks.
+    /// For a gather that decodes rows to `f32`, with indices that have the type `index_kind`: see [`decoded`](Self::decoded) for
+    /// halves. The plan's shapes count values: along the last dim of params, a slice and a stride must be whole blocks.
     ///
     /// ```
     /// use wgpu_gather::{ElementTypes, Encoding, Gather, IndexKind};

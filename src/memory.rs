@@ -258,11 +258,11 @@ pub(crate) fn run_at_best_level(values: impl Leveled) {
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod f16c {
     use std::arch::x86_64::{
-        __m128i, _MM_FROUND_TO_NEAREST_INT, _mm_and_si128, _mm_blendv_epi8, _mm_cmpgt_epi16,
-        _mm_loadu_si128, _mm_set1_epi16, _mm_storeu_si128, _mm256_and_si256, _mm256_andnot_si256,
-        _mm256_castps_si256, _mm256_cmpgt_epi32, _mm256_cvtepu16_epi32, _mm256_cvtph_ps,
-        _mm256_cvtps_ph, _mm256_loadu_ps, _mm256_set1_epi32, _mm256_slli_epi32,
-        _mm256_storeu_si256,
+        __m128i, _CMP_UNORD_Q, _MM_FROUND_TO_NEAREST_INT, _mm_loadu_si128, _mm_storeu_si128,
+        _mm256_and_si256, _mm256_andnot_si256, _mm256_castps_si256, _mm256_cmp_ps,
+        _mm256_cmpgt_epi32, _mm256_cvtepu16_epi32, _mm256_cvtph_ps, _mm256_cvtps_ph,
+        _mm256_loadu_ps, _mm256_movemask_ps, _mm256_or_ps, _mm256_set1_epi32, _mm256_setzero_ps,
+        _mm256_slli_epi32, _mm256_storeu_si256,
     };
 
     use super::Byte;
@@ -273,22 +273,19 @@ mod f16c {
             && std::arch::is_x86_feature_detected!("f16c")
     }
 
+    /// True if no value is a NaN: the halves of NaNs have other bits than ours.
     #[target_feature(enable = "avx2,f16c")]
-    pub(super) fn to_f16s(values: &[[f32; 8]], halves: &mut [[[Byte; 2]; 8]]) {
-        let (magnitude, infinity, nan) = (
-            _mm_set1_epi16(0x7fff),
-            _mm_set1_epi16(0x7c00),
-            _mm_set1_epi16(0x7e00),
-        );
+    pub(super) fn to_f16s(values: &[[f32; 8]], halves: &mut [[[Byte; 2]; 8]]) -> bool {
+        let mut nans = _mm256_setzero_ps();
         for (values, halves) in values.iter().zip(halves) {
             // SAFETY: eight values, at any byte.
             let values = unsafe { _mm256_loadu_ps(values.as_ptr()) };
+            nans = _mm256_or_ps(nans, _mm256_cmp_ps::<_CMP_UNORD_Q>(values, values));
             let rounded = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(values);
-            let is_nan = _mm_cmpgt_epi16(_mm_and_si128(rounded, magnitude), infinity);
-            let rounded = _mm_blendv_epi8(rounded, nan, is_nan);
             // SAFETY: room for eight halves, at any byte.
             unsafe { _mm_storeu_si128(halves.as_mut_ptr().cast(), rounded) };
         }
+        _mm256_movemask_ps(nans) == 0
     }
 
     #[target_feature(enable = "avx2,f16c")]
@@ -313,20 +310,24 @@ mod f16c {
     }
 }
 
-/// Rounds the first values to half floats, as many as the processor does by itself, and returns their number. A NaN becomes 0x7e00.
+/// Rounds the first values to half floats, as many as the processor does by itself, and returns their number: 0 if one is a NaN.
 pub(crate) fn to_f16s(values: &[f32], halves: &mut [[Byte; 2]]) -> usize {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if f16c::is_there() {
         let (values, halves) = (values.as_chunks().0, halves.as_chunks_mut().0);
         // SAFETY: the processor has AVX2 and F16C.
-        unsafe { f16c::to_f16s(values, halves) };
-        return 8 * values.len().min(halves.len());
+        let are_right = unsafe { f16c::to_f16s(values, halves) };
+        return if are_right {
+            8 * values.len().min(halves.len())
+        } else {
+            0
+        };
     }
     let _ = (values, halves);
     0
 }
 
-/// As [`to_f16s`], the other way: all bits of a NaN are kept.
+/// As [`to_f16s`], the other way. All bits of a NaN are kept.
 pub(crate) fn of_f16s(halves: &[[u8; 2]], values: &mut [[Byte; 4]]) -> usize {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if f16c::is_there() {

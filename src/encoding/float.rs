@@ -104,7 +104,9 @@ fn round(kind: FloatKind, values: &[f32], halves: &mut [[Byte; 2]]) {
         return run_at_best_level(Round(values, halves, to_bf16));
     }
     let done = to_f16s(values, halves);
-    run_at_best_level(Round(&values[done..], &mut halves[done..], to_f16));
+    if done < values.len() {
+        run_at_best_level(Round(&values[done..], &mut halves[done..], to_f16));
+    }
 }
 
 /// Rounds values to halves.
