@@ -4,7 +4,6 @@
 mod adapters;
 mod args;
 mod choose;
-mod dates;
 mod doctor;
 mod indices;
 mod info;

@@ -10,8 +10,6 @@ use wgpu_gather::{Encoded, Encoding, Gather};
 use wgpu_gather_cli::arrays::descr::{Element, Kind};
 use wgpu_gather_cli::arrays::{Array, Result};
 
-use crate::dates::date;
-
 /// A reader of a larger array gets only the first and last elements of each dim.
 const MAX_ELEMENTS: usize = 1000;
 /// Elements at each end of a dim.
@@ -36,7 +34,7 @@ pub fn text(array: &Array) -> Result<String> {
     Ok(lists.out)
 }
 
-/// Appends the array as JSON. NaN, infinities, dates and bytes are strings, structures objects, complex numbers pairs.
+/// Appends the array as JSON. NaN, infinities and bytes are strings, structures objects, complex numbers pairs.
 pub fn write_json(array: &Array, json: &mut String) -> Result<()> {
     let mut lists = Lists::of(array, true, take(json))?;
     lists.write(0, 0)?;
@@ -126,8 +124,8 @@ impl<'a> Lists<'a> {
         let comma = if self.is_json { "," } else { ", " };
         match (&element.kind, element.bytes) {
             (Kind::Bool, _) => (bytes[0] != 0).to_string(),
-            (Kind::Span(_), _) if !self.is_json && signed() == i64::MIN => "NaT".to_owned(),
-            (Kind::Int | Kind::Span(_), _) => signed().to_string(),
+            (Kind::Time, _) if !self.is_json && signed() == i64::MIN => "NaT".to_owned(),
+            (Kind::Int | Kind::Time, _) => signed().to_string(),
             (Kind::Uint, _) => bits().to_string(),
             (Kind::Float, 2) => self.float(of_code(&HALVES, bits())),
             (Kind::Float, 4) => self.float(f32::from_bits(u32::try_from(bits()).expect("4 bytes"))),
@@ -148,17 +146,6 @@ impl<'a> Lists<'a> {
                 json!(String::from_utf8_lossy(until_zeros(bytes))).to_string()
             }
             (Kind::Bytes, _) => format!("b\"{}\"", until_zeros(bytes).escape_ascii()),
-            (Kind::Date(unit), _) => {
-                let date = match signed() {
-                    i64::MIN => "NaT".to_owned(),
-                    time => date(time, unit),
-                };
-                if self.is_json {
-                    format!("\"{date}\"")
-                } else {
-                    date
-                }
-            }
             (Kind::Fields(fields), _) => {
                 let (mut words, mut rest) = (Vec::new(), bytes);
                 for (name, field) in fields {

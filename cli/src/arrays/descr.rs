@@ -30,10 +30,8 @@ pub enum Kind {
     Bytes,
     /// 4-byte characters, up to the first trailing zero.
     Text,
-    /// A date, or a time since 1970, in this unit.
-    Date(String),
-    /// A time difference in this unit.
-    Span(String),
+    /// A count of units of time, since 1970 for a date.
+    Time,
     Void,
     /// Fields and their names, one after another. A field without a name is padding.
     Fields(Vec<(String, Element)>),
@@ -66,10 +64,6 @@ impl Element {
         if !unit.is_empty() && !UNITS.contains(&named) {
             return Err(unknown().into());
         }
-        let unit_of = |unit: &str| match unit {
-            "" => "generic".to_owned(),
-            unit => unit.to_owned(),
-        };
         let (kind, bytes) = match (code, size) {
             (Some('b'), 1) => (Kind::Bool, 1),
             (Some('i'), 1 | 2 | 4 | 8) => (Kind::Int, size),
@@ -80,12 +74,10 @@ impl Element {
             (Some('S' | 'a'), _) => (Kind::Bytes, size),
             (Some('U'), _) => (Kind::Text, size.checked_mul(4).ok_or_else(unknown)?),
             (Some('V'), _) => (Kind::Void, size),
-            (Some('M'), 8) => (Kind::Date(unit_of(unit)), 8),
-            (Some('m'), 8) => (Kind::Span(unit_of(unit)), 8),
+            (Some('M' | 'm'), 8) => (Kind::Time, 8),
             _ => return Err(unknown().into()),
         };
-        let is_time = matches!(kind, Kind::Date(_) | Kind::Span(_));
-        if !unit.is_empty() && !is_time || !matches!(order, Some('<' | '>' | '|' | '=')) {
+        if !unit.is_empty() && kind != Kind::Time || !matches!(order, Some('<' | '>' | '|' | '=')) {
             return Err(unknown().into());
         }
         Ok(Self {

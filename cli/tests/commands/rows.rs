@@ -87,7 +87,6 @@ fn printed(folder: &Folder, file: Vec<u8>, rows: usize, options: &str) -> (Strin
 /// Each kind of element: in JSON, those that it has not are strings, and structures objects.
 pub fn elements_of_each_kind_are_printed() {
     let folder = Folder::new("printed");
-    let i64s = |values: &[i64]| numbers(values, i64::to_le_bytes);
     let f64s = |values: &[f64]| numbers(values, f64::to_le_bytes);
     let not_finite = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0, 0.1];
     // A terminal would obey some of these characters, so the command must print their escapes.
@@ -141,13 +140,7 @@ pub fn elements_of_each_kind_are_printed() {
         ),
         (
             "<M8[D]",
-            i64s(&[18_321, i64::MIN]),
-            "[2020-02-29,        NaT]",
-            json!(["2020-02-29", "NaT"]),
-        ),
-        (
-            "<m8[h]",
-            i64s(&[-7, i64::MIN]),
+            numbers(&[-7, i64::MIN], i64::to_le_bytes),
             "[ -7, NaT]",
             json!([-7, i64::MIN]),
         ),
@@ -174,8 +167,8 @@ pub fn elements_of_each_kind_are_printed() {
     let header = format!("{{'descr': {structure}, 'fortran_order': False, 'shape': (1,), }}");
     let data = [&[1, 0, 5, 6, 7, 8, 9][..], &18_321_i64.to_le_bytes()].concat();
     let file = crate::support::file(1, &format!("{header:<181}\n"), &data);
-    let text = "[{\"a\": 256, \"b\": [[5, 6], [7, 8]], \"\\\"\": 2020-02-29}]\n";
-    let json = json!([{ "a": 256, "b": [[5, 6], [7, 8]], "\"": "2020-02-29" }]);
+    let text = "[{\"a\": 256, \"b\": [[5, 6], [7, 8]], \"\\\"\": 18321}]\n";
+    let json = json!([{ "a": 256, "b": [[5, 6], [7, 8]], "\"": 18_321 }]);
     assert_eq!(printed(&folder, file, 1, ""), (text.to_owned(), json));
     // Types that NumPy lacks have the values of their names.
     for (name, file, text) in [
