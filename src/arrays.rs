@@ -17,7 +17,7 @@ impl GatherPlan {
     ///
     /// Pass `&` and any array or view. An array in standard layout (row-major, without gaps) is read in place. Any
     /// other array (transposed, reversed, sliced or broadcast) is first copied whole, in each call. The output is in
-    /// standard layout.
+    /// standard layout. For an `Executor`, upload the slice of an array in standard layout, with its shape.
     ///
     /// # Errors
     ///

@@ -10,6 +10,7 @@ use crate::names::names;
     message = "`{Self}` cannot index",
     label = "indices are integers of 8, 16, 32 or 64 bits, or usize",
     note = "convert the indices to one of these types: an isize to i64, floats to i32",
+    note = "rows of several values are given one after another: points.as_flattened()",
     note = "a mask of bool selects the rows where it is true: give their numbers, as guide::recipes shows"
 )]
 pub trait Index: sealed::Sealed {

@@ -24,11 +24,12 @@ use crate::reduce::{Number, Reduce};
 ///
 /// **From the first poll on, the call happens, even if you drop the future.** You lose an output to the host, or a new tensor. But a
 /// scatter, [`into_tensor`](Request::into_tensor) and [`mask`](Request::mask) still write your tensors. So after a timeout, do not
-/// repeat a scatter that reduces: poll the same future again, or scatter into a copy of the target that you throw away.
+/// repeat a scatter that reduces: poll the same future again, or scatter into a copy of the target that you throw away. To keep
+/// the future, call `into_future` and give the timeout `&mut future`: it is `Unpin`, and borrows the target until you drop it.
 ///
 /// You may `.await` in any async runtime, such as tokio. A future spins for 0.2 ms; after that, one background thread for each
-/// executor polls the device for all waiting futures and wakes them. The thread ends with the last clone of the executor and its last tensor. Your callbacks, for instance of `map_async`, may
-/// run on it. Where no thread can start, the futures poll.
+/// executor polls the device for all waiting futures and wakes them. The thread ends with the last clone of the executor and its
+/// last tensor. Your callbacks, for instance of `map_async`, may run on it. Where no thread can start, the futures poll.
 ///
 /// A gather reduces nothing, a scatter takes no fill, and a mask holds `bool`s:
 ///
