@@ -9,6 +9,10 @@ import json
 from pathlib import Path
 
 
+# Sets of workloads that are gathers.
+GATHERS = ("usual", "large")
+
+
 def lines(path):
     if not path.exists():
         return []
@@ -25,13 +29,6 @@ def best(figures, names):
     """The shortest time of the figures whose names start with one of these, and the name."""
     of = [(line["median_us"], line["measure"]) for line in figures if line["measure"].startswith(names)]
     return min(of) if of else (None, "")
-
-
-def is_resting(copied, ceilings):
-    """Whether a copy by the driver took far longer than a large one before: the card's clock was low then."""
-    rate = lambda line: (line.get("moved_bytes") or 2 * line["out_bytes"]) / line["median_us"]
-    most = max((rate(line) for line in ceilings if line["measure"] == "copy"), default=0)
-    return copied["out_bytes"] >= 1 << 22 and rate(copied) < 0.9 * most
 
 
 def number(value, digits=2):
@@ -61,18 +58,18 @@ def main():
           " time, blocks of up to 30 MiB read once (above 1: a cache helped); `naive`: as a user would write it; the ratios are our time divided by theirs, below 1 ours is faster.\n")
     print("| workload | output MiB | ours | GB/s | floor | / copy | / naive | unchecked | bare | best of torch | / torch | jax | cuda rows | kernel |")
     print("|" + "---|" * 14)
-    names = list(dict.fromkeys(line["workload"] for line in ours if line.get("set") in ("usual", "large")))
+    names = list(dict.fromkeys(line["workload"] for line in ours if line.get("set") in GATHERS))
     names += [name for name in dict.fromkeys(line["workload"] for line in peers) if name not in names and name != "ceiling"]
-    wrong, resting = [], []
+    scattered = dict.fromkeys(line["workload"] for line in ours if line.get("set") == "scatter")
+    names = [name for name in names if name not in scattered]
+    wrong = []
     for name in names:
-        mine = [line for line in ours if line["workload"] == name and line.get("set") in ("usual", "large")]
+        mine = [line for line in ours if line["workload"] == name and line.get("set") in GATHERS]
         theirs = [line for line in peers if line["workload"] == name]
         figure = {line["measure"]: line for line in mine}
         us = figure["ours"]["median_us"] if "ours" in figure else None
         out = (mine or theirs)[0]["out_bytes"]
         copied = [figure[of]["median_us"] for of in ("copy", "shader_copy") if of in figure]
-        if figure and is_resting(figure["copy"], ceilings):
-            resting.append(name)
         copied += [line["median_us"] for line in theirs if line["measure"] == "torch copy_"]
         torch, which = best([line for line in theirs if line["measure"] != "torch copy_"], ("torch",))
         jax, _ = best(theirs, ("jax",))
@@ -89,7 +86,22 @@ def main():
         for line in mine[:1]:
             wrong += [f"{name} {of['measure']}: {of['values']} values, {of['most_ulps']} ulps" for of in line.get("wrong", []) if of["values"]]
         wrong += [f"{name} {line['measure']}" for line in theirs if line.get("wrong")]
-    print("\nthe clock was low (see the copies by the driver):", ", ".join(resting) or "never")
+    if scattered:
+        print("\n| scatter | updates into rows | ours | floor | torch | / torch | torch deterministic | / that | jax |\n" + "|---" * 9 + "|")
+    for name in scattered:
+        theirs = [line for line in peers if line["workload"] == name]
+        wrong += [f"{name} {line['measure']}" for line in theirs if line["wrong"]]
+        for line in (line for line in ours if line["workload"] == name):
+            us = line["median_us"]
+            calls = ("torch index_add_",) if line["measure"] == "add" else ("torch index_copy_", "torch index_put_")
+            free, fixed = (best([of for of in theirs if ("deterministic" in of["measure"]) == is_fixed], calls)[0] for is_fixed in (False, True))
+            jax, _ = best(theirs, ("jax",)) if line["measure"] == "add" else (None, "")
+            print("|", " | ".join([
+                f"{name} {line['measure']}", line["shape"], number(us), number(line["moved_bytes"] / copy / 1e3 / us if copy else None),
+                number(free), number(us / free if free else None), number(fixed), number(us / fixed if fixed else None), number(jax),
+            ]), "|")
+    resting = [f"{line['workload']} {line['measure']}: {line['resting']} samples" for line in ours if line.get("resting")]
+    print("\nsamples below 0.9 of the highest clock:", "; ".join(resting) or "none")
     print("\nwrong outputs:", "; ".join(wrong) or "none")
     edits = [line for line in ours if str(line["measure"]).startswith("ours:")]
     if edits:

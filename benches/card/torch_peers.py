@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times gathers of torch, jax and cupy, and a plain CUDA kernel, on the workloads that `wgpu-gather-bench --list` names, so
+"""Times gathers and scatters of torch, jax and cupy, and a plain CUDA kernel, on the workloads that `wgpu-gather-bench --list` names, so
 that the ratios to it hold on one card: many calls in a CUDA graph between two events, with indices and outputs that
 rotate, beside copies of as many bytes in the same rounds. Outputs are compared with a gather on the CPU. A line of JSON a
 figure, written at once.
@@ -453,6 +453,58 @@ def decode_lines(options, out, device, clock):
                  version=torch.__version__)
 
 
+def scatter_lines(line, options, out, device, clock):
+    """Assigns and sums of rows by torch, also in its deterministic mode, and sums by jax. Sums of whole numbers are exact."""
+    rows, slice_len, updates = line["rows"], line["slice_len"], line["updates"]
+    rng = np.random.default_rng(1)
+    selected = {
+        "Unique": lambda: rng.permutation(rows),
+        "Random": lambda: rng.integers(0, rows, updates),
+        "HalfOne": lambda: rng.integers(0, rows, updates) * (np.arange(updates) % 2),
+        "Sorted": lambda: np.arange(updates) * rows // updates,
+    }[line["select"]]()
+    index = torch.from_numpy(selected).to(device)
+    added = torch.randint(0, 4, (updates, slice_len), device=device).to(torch.float32)
+    target = torch.zeros(rows, slice_len, device=device)
+    summed = torch.zeros(rows, slice_len, dtype=torch.float64, device=device).index_add_(0, index, added.to(torch.float64))
+    base = dict(workload=line["name"], out_bytes=updates * slice_len * 4, adapter=options.adapter)
+    calls = [("torch index_add_", lambda: target.index_add_(0, index, added))]
+    if line["select"] == "Unique":
+        calls.append(("torch index_copy_", lambda: target.index_copy_(0, index, added)))
+    calls.append(("torch index_put_", lambda: target.index_put_((index,), added)))
+    for is_fixed in (False, True):
+        torch.use_deterministic_algorithms(is_fixed)
+        for name, call in calls:
+            name += " deterministic" if is_fixed else ""
+            try:
+                target.zero_()
+                call()
+                clock.wait()
+                # Of an assign to one row, any update may stay.
+                is_sum = "index_add_" in name or line["select"] == "Unique"
+                wrong = int((target.to(torch.float64) != summed).sum()) if is_sum else 0
+                sample, count, of_clock = clock.sampler(lambda _: call())
+                times = [sample() for _ in range(options.rounds)]
+                out.line(**base, measure=name, median_us=float(np.median(times)), min_us=min(times), calls=count,
+                         clock=of_clock, wrong=wrong, version=torch.__version__)
+            except Exception as error:
+                print(f"{line['name']:<9}{name}: {type(error).__name__}: {str(error).splitlines()[0][:90]}", flush=True)
+    torch.use_deterministic_algorithms(False)
+    if "jax" in options.peers and hasattr(Jax, "one") and target.numel() * 4 <= options.jax_bytes:
+        jax, jnp = Jax.one.jax, Jax.one.jax.numpy
+        start, ids = jnp.zeros((rows, slice_len), jnp.float32), jax.device_put(selected)
+        values = jax.device_put(added.cpu().numpy())
+        run = jax.jit(lambda t, i, v: t.at[i].add(v, mode="drop"))
+        found = np.asarray(run(start, ids, values))
+        times = []
+        for _ in range(options.rounds):
+            begin = time.perf_counter()
+            [run(start, ids, values) for _ in range(4)][-1].block_until_ready()
+            times.append((time.perf_counter() - begin) * 1e6 / 4)
+        out.line(**base, measure="jax at[].add", median_us=float(np.median(times)), min_us=min(times), calls=4, clock="host",
+                 wrong=int((found != summed.cpu().numpy()).sum()), version=jax.__version__)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workloads", required=True)
@@ -468,7 +520,9 @@ def main():
     options = parser.parse_args()
     options.peers = options.peer.split(",")
     only = [name for name in options.only.split(",") if name]
-    workloads = [Workload(json.loads(line)) for line in open(options.workloads) if line.strip()]
+    lines = [json.loads(line) for line in open(options.workloads) if line.strip()]
+    scatters = [line for line in lines if line["op"] == "scatter" and (not only or line["name"] in only)]
+    workloads = [Workload(line) for line in lines if line["op"] != "scatter"]
     workloads = [w for w in workloads if w.encoding is None and w.shards == 1 and (not only or w.name in only)]
     if options.skip_large:
         workloads = [w for w in workloads if not w.is_large]
@@ -495,6 +549,17 @@ def main():
         except Exception as error:
             print(f"no jax: {type(error).__name__}: {str(error)[:90]}", flush=True)
     wrong = False
+    for line in scatters if torch is not None else []:
+        if time.monotonic() - START > options.seconds:
+            print(f"{line['name']}: no time is left", flush=True)
+            continue
+        try:
+            scatter_lines(line, options, out, device, clock)
+        except Exception as error:
+            wrong = True
+            print(f"{line['name']}: {type(error).__name__}: {str(error).splitlines()[0][:120] if str(error) else ''}", flush=True)
+        if device == "cuda":
+            torch.cuda.empty_cache()
     for workload in workloads:
         if time.monotonic() - START > options.seconds:
             print(f"{workload.name}: no time is left", flush=True)

@@ -87,7 +87,7 @@ enum Set {
     Encoded,
     /// Kernels that only copy rows, by the size of a workgroup and the number of loads in flight
     Tune,
-    /// Assigns and sums of [1048576, 16] and [65536, 1024] floats
+    /// Assigns and sums of rows of 16 to 1,024 floats, also in shapes of PyTorch's users
     Scatter,
     /// The first gather of a process, with the driver's cache off
     First,
@@ -177,7 +177,11 @@ fn run(options: &Options) -> Result<(), String> {
         return Err(format!("the sets have no workload {unknown:?}"));
     }
     if let Some(list) = &options.list {
-        return gpu::list(&on_gpu, &mut create(list)?);
+        let mut list = create(list)?;
+        if options.set.contains(&Set::Scatter) {
+            gpu::list_scatters(options.scale.get(), &mut list)?;
+        }
+        return gpu::list(&on_gpu, &mut list);
     }
     if let Some(folder) = &options.naive {
         return gpu::write_spirv(&on_gpu, folder);

@@ -1,5 +1,6 @@
 //! A device with its clock, its uploads and its downloads.
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use testkit::device;
@@ -13,6 +14,9 @@ const STAMPS: wgpu::Features =
 
 const STAMPS_BYTES: u64 = 16;
 
+/// A card with a lower clock takes at least so many times as long for a fixed work.
+const SLOWER: f64 = 1.0 / 0.9;
+
 /// Bytes that an upload or a download moves at once.
 const PART_BYTES: u64 = 64 << 20;
 
@@ -20,6 +24,14 @@ pub struct Card {
     pub device: wgpu::Device,
     pub queue: wgpu::Queue,
     stamps: Option<Stamps>,
+    pace: Option<Pace>,
+}
+
+/// Arithmetic of one workgroup, some 20 µs at a high clock, without loads: only the clock changes its time.
+struct Pace {
+    pipeline: wgpu::ComputePipeline,
+    operands: wgpu::BindGroup,
+    least: Cell<Duration>,
 }
 
 /// Device timestamps around recorded commands.
@@ -71,11 +83,37 @@ impl Card {
                 host: buffer(&device, STAMPS_BYTES, HOST),
             }
         });
-        Self {
+        let mut card = Self {
             device,
             queue,
             stamps,
-        }
+            pace: None,
+        };
+        card.pace = card.stamps.is_some().then(|| {
+            let pipeline = card.pipeline(include_str!("pace.wgsl"), &[]);
+            let target = card.storage(16);
+            Pace {
+                operands: card.bind(&pipeline, &[target.slice(..)]),
+                pipeline,
+                least: Cell::new(Duration::MAX),
+            }
+        });
+        card
+    }
+
+    /// True if the card's clock is near the highest that was seen, and if nothing tells.
+    pub fn is_awake(&self) -> bool {
+        let Some(pace) = &self.pace else {
+            return true;
+        };
+        let took = self.time(|encoder| {
+            let mut pass = encoder.begin_compute_pass(&Default::default());
+            pass.set_pipeline(&pace.pipeline);
+            pass.set_bind_group(0, &pace.operands, &[]);
+            pass.dispatch_workgroups(1, 1, 1);
+        });
+        pace.least.set(took.min(pace.least.get()));
+        took.as_secs_f64() <= pace.least.get().as_secs_f64() * SLOWER
     }
 
     pub fn clock(&self) -> &'static str {

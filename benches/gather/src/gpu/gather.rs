@@ -339,7 +339,7 @@ impl Bench<'_> {
             );
             self.line(json!({
                 "workload": workload.name, "set": set_of(workload), "measure": of.measure,
-                "median_us": of.median_us, "min_us": of.min_us, "calls": of.calls,
+                "median_us": of.median_us, "min_us": of.min_us, "calls": of.calls, "resting": of.resting,
                 "out_bytes": bytes.output, "index_bytes": bytes.indices,
                 "params_bytes": bytes.params, "slice_bytes": bytes.slice, "slices": bytes.slices,
                 "moved_32": bytes.moved(workload, 32), "moved_64": bytes.moved(workload, 64),

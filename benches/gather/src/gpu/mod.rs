@@ -26,6 +26,7 @@ use card::Card;
 pub use edits::Edits;
 use figure::time;
 pub use naive::write_spirv;
+pub use scatter::list as list_scatters;
 
 /// The least bytes of a table, from which the large copies read.
 const LEAST_TABLE_BYTES: u64 = 64 << 20;
@@ -212,7 +213,7 @@ impl Bench<'_> {
             );
             self.line(json!({
                 "workload": "ceiling", "set": "ceiling", "measure": of.measure,
-                "median_us": of.median_us, "min_us": of.min_us, "calls": of.calls,
+                "median_us": of.median_us, "min_us": of.min_us, "calls": of.calls, "resting": of.resting,
                 "moved_bytes": moved, "adapter": self.adapter,
             }))?;
         }
