@@ -144,7 +144,7 @@ pub use error::{BadIndexError, PlanError, RunError};
 pub use error::{GatherError, GpuError};
 #[cfg(feature = "gpu")]
 pub use gpu::{
-    BadRows, Buffers, Call, Executor, Gatherer, Indices, Params, Prepared, Ranges,
+    BadRows, Buffers, Call, Executor, Gatherer, Indices, Nonzero, Params, Prepared, Ranges,
     Request, ScatterRanges, Tensor,
 };
 #[cfg(feature = "half")]

@@ -87,6 +87,18 @@ impl<D> Mask<D> {
         self
     }
 
+    /// The same mask of the entries that `data` holds.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn over<E>(&self, data: E) -> Mask<E> {
+        Mask {
+            data,
+            kind: self.kind,
+            first: self.first,
+            len: self.len,
+            inverted: self.inverted,
+        }
+    }
+
     /// How many bytes the entries take, from the first byte of `data` on.
     pub(crate) const fn byte_len(&self) -> u64 {
         let len = self.len as u64;
@@ -476,21 +488,20 @@ mod tests {
                 let array = case[name].as_array().expect("an array");
                 array.iter().filter_map(serde_json::Value::as_i64).collect()
             };
-            let shape: Vec<_> = numbers("shape").iter().map(|&dim| dim as usize).collect();
-            let axis = case["axis"].as_u64().expect("a number") as usize;
+            let size = |number: &i64| usize::try_from(*number).expect("a size");
+            let shape: Vec<_> = numbers("shape").iter().map(size).collect();
+            let axis = size(&case["axis"].as_i64().expect("a number"));
             let hex = case["mask"].as_str().expect("a text").as_bytes();
             let entries: Vec<bool> = hex.chunks(2).map(|byte| byte == b"01").collect();
             let mask = Mask::from(entries.as_slice());
             let found = mask.nonzero().expect("a valid mask");
             let found: Vec<_> = found.into_iter().map(i64::from).collect();
             assert_eq!(found, numbers("numbers"), "{line}");
-            let len: usize = shape.iter().product();
-            let mut params: Vec<_> = (0..len as i64).collect();
+            let mut params: Vec<_> = (0..).take(shape.iter().product()).collect();
             let found = mask.compress(&params, &shape, axis);
             assert_eq!(found.expect("a valid mask"), numbers("selected"), "{line}");
-            let updates: Vec<_> = (1..=numbers("selected").len() as i64)
-                .map(|at| -at)
-                .collect();
+            let updates = (1..).map(|at| -at).take(numbers("selected").len());
+            let updates: Vec<i64> = updates.collect();
             let done = mask.scatter(&updates, &shape, axis, &mut params);
             done.expect("as many updates as true entries");
             assert_eq!(params, numbers("assigned"), "{line}");
