@@ -480,36 +480,6 @@ mod tests {
     }
 
     #[test]
-    fn recorded_masks_select_what_numpy_selects() {
-        let lines = include_str!("../tests/data/masks.jsonl").lines();
-        for line in lines.clone() {
-            let case: serde_json::Value = serde_json::from_str(line).expect("a case");
-            let numbers = |name: &str| -> Vec<i64> {
-                let array = case[name].as_array().expect("an array");
-                array.iter().filter_map(serde_json::Value::as_i64).collect()
-            };
-            let size = |number: &i64| usize::try_from(*number).expect("a size");
-            let shape: Vec<_> = numbers("shape").iter().map(size).collect();
-            let axis = size(&case["axis"].as_i64().expect("a number"));
-            let hex = case["mask"].as_str().expect("a text").as_bytes();
-            let entries: Vec<bool> = hex.chunks(2).map(|byte| byte == b"01").collect();
-            let mask = Mask::from(entries.as_slice());
-            let found = mask.nonzero().expect("a valid mask");
-            let found: Vec<_> = found.into_iter().map(i64::from).collect();
-            assert_eq!(found, numbers("numbers"), "{line}");
-            let mut params: Vec<_> = (0..).take(shape.iter().product()).collect();
-            let found = mask.compress(&params, &shape, axis);
-            assert_eq!(found.expect("a valid mask"), numbers("selected"), "{line}");
-            let updates = (1..).map(|at| -at).take(numbers("selected").len());
-            let updates: Vec<i64> = updates.collect();
-            let done = mask.scatter(&updates, &shape, axis, &mut params);
-            done.expect("as many updates as true entries");
-            assert_eq!(params, numbers("assigned"), "{line}");
-        }
-        assert_eq!(lines.count(), 200);
-    }
-
-    #[test]
     fn masks_of_other_lengths_are_refused() {
         let text = |result: Result<(), RunError>| result.expect_err("a mistake").to_string();
         let data = &[1_u8; 4][..];

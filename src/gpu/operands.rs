@@ -100,8 +100,8 @@ impl<'a> Operands<'a> {
         })
     }
 
-    /// What the passes for the numbers of a mask bind, checked by these passes' own rules: the mask in place of indices, numbers in
-    /// place of the output.
+    /// The operands of the passes that number a mask's true entries: the mask is `indices`, the numbers are the `output`. `Nonzero`
+    /// has checked them.
     pub(crate) fn of_mask(
         [mask, numbers, count]: [wgpu::BufferSlice<'a>; 3],
         limits: &wgpu::Limits,

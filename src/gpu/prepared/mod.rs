@@ -67,8 +67,7 @@ impl Prepared {
         })
     }
 
-    /// Makes the GPU objects for the numbers of a mask. No buffers of a gather or a scatter have elements without bytes, so none can
-    /// be bound instead.
+    /// Makes the GPU objects for the numbers of a mask. `rebind` refuses all buffers: none have elements of 0 bytes.
     pub(super) fn of_mask(
         pipelines: &Pipelines,
         len: usize,
@@ -106,8 +105,9 @@ impl Prepared {
     ///
     /// # Errors
     ///
-    /// [`GatherError::Rebound`] if any of these differs, even for an operand without bytes, and always for the numbers of a mask. Errors about the buffers are those
-    /// of `prepare`. After an error the gather stays bound as before. In a browser, errors that only wgpu can see go to the device's handler.
+    /// [`GatherError::Rebound`] if any of these differs, even for an operand without bytes, and always for the numbers of a mask:
+    /// prepare them again. Errors about the buffers are those of `prepare`. After an error the gather stays bound as before. In a
+    /// browser, errors that only wgpu can see go to the device's handler.
     ///
     /// ```
     /// use wgpu_gather::{Buffers, ElementTypes, Gather, GatherError, Gatherer, Ranges, wgpu};
