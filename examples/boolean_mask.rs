@@ -1,7 +1,7 @@
-//! Picks rows by a mask, as NumPy's `places[life >= 30]` and TensorFlow's `tf.boolean_mask` do: the particles that are alive.
+//! Picks rows by a mask, as NumPy's `places[life > 0]` and TensorFlow's `tf.boolean_mask` do: the particles that are alive.
 //!
-//! Only the GPU knows how many there are. One encoder records a comparison and a compaction of particle numbers, both from the
-//! crate lampshade, and a gather that takes as many rows as the compaction counted.
+//! Only the GPU knows how many there are. One encoder records the numbers of those whose life is not 0, and a gather that takes
+//! as many rows.
 //!
 //! ```sh
 //! cargo run --release --example boolean_mask
@@ -11,9 +11,7 @@ mod common;
 
 use std::error::Error;
 
-use lampshade::U32Predicate;
-use lampshade::pipeline::{GpuCount, GpuSlice, GpuSliceMut, Primitives, WorkspaceRequirements};
-use wgpu_gather::{Buffers, ElementTypes, Executor, Gather, Ranges};
+use wgpu_gather::{Buffers, ElementTypes, Executor, Gather, Mask, Nonzero, Ranges};
 
 const PARTICLES: u32 = 1000;
 
@@ -24,15 +22,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let (device, queue) = (gpu.device()?, gpu.queue()?);
 
-    // A place and a life for each particle.
+    // A place and what is left of its life for each particle.
     let n = PARTICLES as usize;
     let places = (0..PARTICLES).flat_map(|id| [id as f32, id as f32 * 0.5, -1.0]);
-    let life = (0..PARTICLES).map(|id| id * 37 % 101);
+    let life = (0..PARTICLES).map(|id| (id * 37 % 101).saturating_sub(29));
     let places = gpu.upload(places.collect::<Vec<f32>>(), &[n, 3])?;
     let life = gpu.upload(life.collect::<Vec<u32>>(), &[n])?;
-    let ids = gpu.upload((0..PARTICLES).collect::<Vec<u32>>(), &[n])?;
     // Room for all particles, as each may be alive.
-    let mask = gpu.zeros::<u32>(&[n])?;
     let alive = gpu.zeros::<u32>(&[n])?;
     let count = gpu.zeros::<u32>(&[1])?;
     let output = gpu.zeros::<f32>(&[n, 3])?;
@@ -49,24 +45,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     )
     .index_count(count.buffer()?.slice(..));
     let gather = gpu.gatherer()?.prepare(&plan, &buffers)?;
-    let mut primitives = Primitives::new_for_adapter(device, queue, &device.adapter_info());
-    let workspace = WorkspaceRequirements::new(PARTICLES).predicate().compact();
-    primitives.reserve_workspace(workspace)?;
+    let nonzero = gpu.gatherer()?.prepare_nonzero(&Nonzero {
+        mask: Mask::words(life.buffer()?.slice(..), n),
+        numbers: alive.buffer()?.slice(..),
+        count: count.buffer()?.slice(..),
+        fill: None,
+    })?;
 
     // Each frame.
     let mut encoder = device.create_command_encoder(&Default::default());
-    let mut recorder = primitives.record(&mut encoder);
-    let mask = recorder.mask(
-        GpuSlice::from_range(life.buffer()?, 0..PARTICLES)?,
-        GpuSliceMut::from_range(mask.buffer()?, 0..PARTICLES)?,
-        U32Predicate::GreaterThanOrEqual(30),
-    )?;
-    recorder.compact(
-        GpuSlice::from_range(ids.buffer()?, 0..PARTICLES)?,
-        mask,
-        GpuSliceMut::from_range(alive.buffer()?, 0..PARTICLES)?,
-        GpuCount::new(count.buffer()?)?,
-    )?;
+    nonzero.encode(&mut encoder);
     gather.encode(&mut encoder);
     queue.submit([encoder.finish()]);
 

@@ -1,4 +1,4 @@
-// Needs: common
+// Needs: scan
 //
 // Sorts pairs by a digit: eight bits of their keys. Pairs with equal digits keep their order, so sorting by all digits, the low
 // ones first, leaves each row's index rows in order. A workgroup takes a tile of pairs, and each lane one pair in each round.
@@ -28,7 +28,6 @@ const BIT_COUPLES: u32 = BIT_WORDS / 2u;
 const ALL_LANES = vec2<u32>(0xffffffffu);
 
 var<workgroup> digit_counts: array<atomic<u32>, DIGITS>;
-var<workgroup> lane_sums: array<u32, WORKGROUP_SIZE>;
 // For each word of lanes and each digit, bits for the lanes whose pair has the digit.
 var<workgroup> lanes_of_digit: array<array<atomic<u32>, DIGITS>, BIT_WORDS>;
 // For each couple of words and each digit, where the pair of the first of these lanes goes.
@@ -55,21 +54,6 @@ fn sort_count(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invoca
     }
     workgroupBarrier();
     counts[local * gather.order.tiles + tile] = atomicLoad(&digit_counts[local]);
-}
-
-// The sum over the lanes before this one, and over all.
-fn sum_before(local: u32, value: u32) -> vec2<u32> {
-    lane_sums[local] = value;
-    for (var distance = 1u; distance < WORKGROUP_SIZE; distance <<= 1u) {
-        workgroupBarrier();
-        let before = select(0u, lane_sums[max(local, distance) - distance], local >= distance);
-        workgroupBarrier();
-        lane_sums[local] += before;
-    }
-    workgroupBarrier();
-    let found = vec2<u32>(lane_sums[local] - value, lane_sums[WORKGROUP_SIZE - 1u]);
-    workgroupBarrier();
-    return found;
 }
 
 fn all_counts() -> u32 {

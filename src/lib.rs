@@ -126,6 +126,7 @@ mod error;
 mod gpu;
 pub mod guide;
 mod index;
+mod mask;
 mod memory;
 mod names;
 mod operand;
@@ -143,12 +144,15 @@ pub use error::{BadIndexError, PlanError, RunError};
 pub use error::{GatherError, GpuError};
 #[cfg(feature = "gpu")]
 pub use gpu::{
-    BadRows, Buffers, Call, Executor, Gatherer, Indices, Params, Prepared, Ranges, Request,
-    ScatterRanges, Tensor,
+    BadRows, Buffers, Call, Executor, Gatherer, Indices, Nonzero, Params, Prepared, Ranges,
+    Request, ScatterRanges, Tensor,
 };
 #[cfg(feature = "half")]
 pub use half;
 pub use index::{Index, IndexKind};
+#[doc(alias("nonzero", "flatnonzero", "compress", "boolean_mask", "masked_scatter"))]
+#[doc(alias("masked_select", "argwhere", "mask_select"))]
+pub use mask::Mask;
 #[cfg(feature = "ndarray")]
 pub use ndarray;
 // Rustdoc finds aliases here only: it drops those of items in private modules.

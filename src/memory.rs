@@ -28,6 +28,23 @@ pub(crate) fn bytes<T: Copy>(elements: &[T]) -> &[Byte] {
     unsafe { from_raw_parts(elements.as_ptr().cast(), size_of_val(elements)) }
 }
 
+/// Functions that lend the bytes of elements that have no padding.
+macro_rules! bytes_of {
+    ($($name:ident: $from:ty,)*) => {
+        $(
+            pub(crate) fn $name(elements: &[$from]) -> &[u8] {
+                // SAFETY: all `size_of_val(elements)` bytes of one allocation have values, and bytes need no alignment.
+                unsafe { from_raw_parts(elements.as_ptr().cast(), size_of_val(elements)) }
+            }
+        )*
+    };
+}
+
+bytes_of! {
+    bools: bool,
+    words: u32,
+}
+
 /// The bytes of a value. Without optimisation, this takes less time than `to_ne_bytes` and a conversion of each byte.
 #[inline(always)]
 pub(crate) fn value(value: f32) -> [Byte; 4] {

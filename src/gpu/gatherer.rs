@@ -4,6 +4,7 @@
 use super::buffers::{Buffers, Given};
 use super::call::Call;
 use super::limits::{Needs, check_buffers};
+use super::nonzero::Nonzero;
 use super::operands::Operands;
 use super::pipelines::Pipelines;
 use super::prepared::Prepared;
@@ -171,6 +172,52 @@ impl Gatherer {
             limits,
         )?;
         Prepared::new(&self.pipelines, with, given, &work, &operands)
+    }
+
+    /// Prepares the numbers of a mask's true entries, in order, and their count: what [`Mask::nonzero`](crate::Mask::nonzero) returns
+    /// on the CPU. They are the indices, of type `u32`, and the [`index_count`](Buffers::index_count) of a gather or a scatter that
+    /// is recorded after them, even in the same pass: `x[mask]` and `x[mask] = v`. The host waits for nothing. [`Nonzero`] says what
+    /// it takes.
+    ///
+    /// The call takes three kinds of passes. It reads the mask once, and keeps a bit for each entry and 4 bytes for each 8,192.
+    ///
+    /// # Errors
+    ///
+    /// - [`GatherError::RangeTooShort`], [`MissingUsage`](GatherError::MissingUsage),
+    ///   [`OffsetMisaligned`](GatherError::OffsetMisaligned) and [`Overlap`](GatherError::Overlap) about the mask, the numbers, which
+    ///   errors call indices, and the count, the index count.
+    /// - [`GatherError::DeviceLimit`] if no binding holds the numbers, or no buffer the bits.
+    /// - [`GatherError::Plan`] if a `u32` does not count the entries.
+    ///
+    /// ```
+    /// use wgpu_gather::{Buffers, ElementTypes, Gather, GatherError, Gatherer, Mask, Nonzero, Ranges, wgpu};
+    ///
+    #[doc = noop_buffers!()]
+    /// # let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    /// // Those of 1,000 particles that live: 3 floats each.
+    /// let [alive, numbers, count] = [1000, 4000, 4].map(buffer);
+    /// let gatherer = Gatherer::new(&device);
+    /// let nonzero = gatherer.prepare_nonzero(&Nonzero {
+    ///     mask: Mask::bytes(alive.slice(..), 1000),
+    ///     numbers: numbers.slice(..),
+    ///     count: count.slice(..),
+    ///     fill: None,
+    /// }).expect("valid buffers");
+    /// let plan = Gather::new().plan(&[1000, 3], &[1000])?;
+    /// let (places, output) = (buffer(12_000), buffer(12_000));
+    /// let ranges = Ranges { params: places.slice(..), indices: numbers.slice(..), output: output.slice(..) };
+    /// let buffers = Buffers::gather(ElementTypes::of::<f32, u32>(), ranges).index_count(count.slice(..));
+    /// let gather = gatherer.prepare(&plan, &buffers).expect("valid buffers");
+    /// // Each frame.
+    /// let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+    /// nonzero.encode_in_pass(&mut pass);
+    /// gather.encode_in_pass(&mut pass);
+    /// # Ok::<(), wgpu_gather::PlanError>(())
+    /// ```
+    pub fn prepare_nonzero(&self, nonzero: &Nonzero<'_>) -> Result<Prepared, GatherError> {
+        let limits = &self.pipelines.limits;
+        let (passes, operands) = nonzero.checked(limits)?;
+        Prepared::of_mask(&self.pipelines, nonzero.mask.len, &passes, &operands)
     }
 
     /// Records the gather or the scatter as one compute pass. To record into a pass of your own, call [`prepare`](Self::prepare),

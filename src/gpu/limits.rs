@@ -2,7 +2,7 @@
 
 use super::kernel::WORKGROUP_SIZE;
 use super::report::REPORT_BYTES;
-use super::scatter::{WORKGROUP_BYTES, pairs_bytes};
+use super::scatter::pairs_bytes;
 use super::shaders::{EntryPoint, PipelineKey, binding};
 use super::types::{OperandBytes, TypedPlan, range_bytes};
 use super::uniform::UNIFORM_BYTES;
@@ -35,7 +35,7 @@ impl Needs {
                 _ => 0,
             },
             workgroup_bytes: match entry_point {
-                EntryPoint::Sort(_) => WORKGROUP_BYTES.into(),
+                EntryPoint::Alone(of) => of.workgroup_bytes.into(),
                 _ => 0,
             },
         }

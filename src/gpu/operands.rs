@@ -14,6 +14,7 @@ use super::types::TypedPlan;
 use crate::element::ElementTypes;
 use crate::encoding::QPARAMS;
 use crate::error::GatherError;
+use crate::index::IndexKind;
 use crate::operand::Operand;
 use crate::plan::dims::spanned;
 
@@ -97,6 +98,28 @@ impl<'a> Operands<'a> {
             alignment: alignment(limits),
             mask_aliased: false,
         })
+    }
+
+    /// The operands of the passes that number a mask's true entries: the mask is `indices`, the numbers are the `output`. `Nonzero`
+    /// has checked them.
+    pub(crate) fn of_mask(
+        [mask, numbers, count]: [wgpu::BufferSlice<'a>; 3],
+        limits: &wgpu::Limits,
+    ) -> Self {
+        Self {
+            types: ElementTypes::new(4, IndexKind::U32),
+            shards: Vec::new(),
+            indices: mask,
+            output: numbers,
+            report: None,
+            mask: None,
+            index_count: Some(count),
+            qparams: [None; 2],
+            fill: FillPattern::ZEROS,
+            aliased: false,
+            mask_aliased: false,
+            alignment: alignment(limits),
+        }
     }
 
     /// The last aligned offset at or before the start of a range.

@@ -55,6 +55,7 @@ pub(crate) struct Bind {
 
 /// An operand, or a buffer of this crate, of which a pass binds bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(test, derive(Hash))]
 pub(crate) enum Source {
     /// Params, or the target of a scatter: a shard, by its number.
     Table(usize),

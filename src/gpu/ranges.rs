@@ -71,6 +71,33 @@ pub(super) fn check_range(
     types: ElementTypes,
     limits: &wgpu::Limits,
 ) -> Result<(), GatherError> {
+    let alignment = match operand {
+        // The shader adds the bytes from the aligned offset to the start of a range.
+        Operand::Indices => word_part(types.index_kind.bytes()),
+        Operand::Scales => word_part(types.scale_bytes()),
+        Operand::ZeroPoints => 1,
+        // Blocks start at any byte.
+        Operand::Params | Operand::ParamsShard(_) if types.encoding().is_some() => 1,
+        Operand::Params
+        | Operand::ParamsShard(_)
+        | Operand::Output
+        | Operand::Target
+        | Operand::TargetShard(_)
+        | Operand::Updates => word_part(types.element_bytes),
+        // A lane owns a word of it.
+        Operand::Mask => WORD_BYTES,
+        _ => limits.min_storage_buffer_offset_alignment.max(WORD_BYTES),
+    };
+    check_placed(operand, range, operand_bytes, alignment)
+}
+
+/// As [`check_range`], for an operand that starts at any multiple of `alignment` bytes.
+pub(super) fn check_placed(
+    operand: Operand,
+    range: wgpu::BufferSlice<'_>,
+    operand_bytes: u64,
+    alignment: u32,
+) -> Result<(), GatherError> {
     let offset = range.offset();
     // The last word of the operand is bound whole.
     let end = range_bytes(offset.saturating_add(operand_bytes));
@@ -90,23 +117,6 @@ pub(super) fn check_range(
             found,
         });
     }
-    let alignment = match operand {
-        // The shader adds the bytes from the aligned offset to the start of a range.
-        Operand::Indices => word_part(types.index_kind.bytes()),
-        Operand::Scales => word_part(types.scale_bytes()),
-        Operand::ZeroPoints => 1,
-        // Blocks start at any byte.
-        Operand::Params | Operand::ParamsShard(_) if types.encoding().is_some() => 1,
-        Operand::Params
-        | Operand::ParamsShard(_)
-        | Operand::Output
-        | Operand::Target
-        | Operand::TargetShard(_)
-        | Operand::Updates => word_part(types.element_bytes),
-        // A lane owns a word of it.
-        Operand::Mask => WORD_BYTES,
-        _ => limits.min_storage_buffer_offset_alignment.max(WORD_BYTES),
-    };
     if !offset.is_multiple_of(u64::from(alignment)) {
         return Err(GatherError::OffsetMisaligned {
             operand,

@@ -1,9 +1,11 @@
 //! Pipelines and shader modules. A module joins a few files in shaders/, so that only the code that a gather needs is compiled.
 
+use std::hash::{Hash, Hasher};
+
 use super::find_rows::FindRows;
 use super::kernel::{Kernel, Unit};
 use super::types::size;
-use super::update::{FoldPass, IndexRowsPass, SortPass, Update};
+use super::update::{FoldPass, IndexRowsPass, Update};
 use super::wgsl::wgsl;
 use crate::encoding::Encoding;
 use crate::reduce::NumberKind;
@@ -34,8 +36,8 @@ pub(crate) enum EntryPoint {
         pass: IndexRowsPass,
         find: FindRows,
     },
-    /// A pass that sorts a scatter's index rows.
-    Sort(SortPass),
+    /// An entry point without variants, which only calls of one kind need: an app without such calls does not hold it.
+    Alone(&'static Alone),
     /// A pass over a scatter's sorted index rows.
     Fold {
         pass: FoldPass,
@@ -46,6 +48,30 @@ pub(crate) enum EntryPoint {
     CountRows,
     /// Writes the mask of bad rows.
     OutOfRange,
+}
+
+/// An entry point that is known by its name.
+#[derive(Debug)]
+pub(crate) struct Alone {
+    pub(crate) name: &'static str,
+    pub(crate) file: &'static str,
+    pub(crate) bindings: &'static [u32],
+    /// The most workgroup memory that an entry point of its file uses.
+    pub(crate) workgroup_bytes: u32,
+}
+
+impl PartialEq for Alone {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Alone {}
+
+impl Hash for Alone {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
 }
 
 impl EntryPoint {
@@ -66,7 +92,7 @@ impl EntryPoint {
             } => "word_parts_last",
             Self::Scatter { kernel, .. } => kernel.name(false),
             Self::IndexRows { pass, .. } => pass.name(),
-            Self::Sort(pass) => pass.name(),
+            Self::Alone(of) => of.name,
             Self::Fold { pass, .. } => pass.name(),
             Self::FinishReport => "finish_report",
             Self::CountRows => "count_rows",
@@ -102,11 +128,7 @@ impl EntryPoint {
                 IndexRowsPass::WriteKeys => &[UNIFORM, INDICES, SORTED_PAIRS],
                 _ => &[UNIFORM, INDICES, WINNERS],
             },
-            Self::Sort(pass) => match pass {
-                SortPass::Count => &[UNIFORM, PAIRS, COUNTS],
-                SortPass::Scan | SortPass::ScanTotals => &[UNIFORM, COUNTS],
-                SortPass::Move => &[UNIFORM, PAIRS, SORTED_PAIRS, COUNTS],
-            },
+            Self::Alone(of) => of.bindings,
             Self::Fold { pass, .. } => match pass {
                 FoldPass::Rows => &[UNIFORM, TARGET, UPDATES, PAIRS],
                 FoldPass::Later => &[UNIFORM, UPDATES, PAIRS, SUMS],
@@ -127,7 +149,7 @@ impl EntryPoint {
             }
             Self::IndexRows { find, .. } => return find.overrides(),
             Self::Fold { update, .. } => return update.overrides(),
-            Self::Sort(_) | Self::FinishReport | Self::CountRows | Self::OutOfRange => {
+            Self::Alone(_) | Self::FinishReport | Self::CountRows | Self::OutOfRange => {
                 return Vec::new();
             }
         };
@@ -175,6 +197,10 @@ pub(crate) mod binding {
     pub(crate) const SORTED_PAIRS: u32 = 17;
     pub(crate) const COUNTS: u32 = 18;
     pub(crate) const SUMS: u32 = 19;
+    pub(crate) const ENTRIES: u32 = 20;
+    pub(crate) const BITS: u32 = 21;
+    pub(crate) const NUMBERS: u32 = 22;
+    pub(crate) const FOUND: u32 = 23;
 
     /// True if the entry points that use the binding write to it.
     pub(crate) const fn is_written(number: u32) -> bool {
@@ -191,6 +217,9 @@ pub(crate) mod binding {
                 | SORTED_PAIRS
                 | COUNTS
                 | SUMS
+                | BITS
+                | NUMBERS
+                | FOUND
         )
     }
 }
@@ -231,9 +260,16 @@ texts!(
 );
 texts!(
     /// The code for scatters too, which an app that never scatters does not hold.
-    scatter_text: "updates" "target_units" "assign" "assign_last" "last_rows" "reduce" "reductions" "float_sums" "atomics" "signed_words" "lane_units" "word_parts" "winners" "write_keys" "sort" "fold";
+    scatter_text: "updates" "target_units" "assign" "assign_last" "last_rows" "reduce" "reductions" "float_sums" "atomics" "signed_words" "lane_units" "word_parts" "winners" "write_keys" "scan" "sort" "fold";
     gather_text
 );
+texts!(
+    /// The code for numbers of masks too.
+    nonzero_text: "scan" "nonzero";
+    gather_text
+);
+#[cfg(test)]
+texts!(all_texts: "nonzero"; scatter_text);
 
 /// Stands in a line `Needs` for any file in shaders/decode/.
 const DECODE: &str = "decode";
@@ -282,7 +318,7 @@ impl Shader {
                     choices: [None, Some(unit.file()), None, None],
                 };
             }
-            EntryPoint::Sort(_) => return Self::alone("sort"),
+            EntryPoint::Alone(of) => return Self::alone(of.file),
             EntryPoint::FinishReport | EntryPoint::CountRows => return Self::alone("report"),
             EntryPoint::OutOfRange => return Self::alone("mask"),
         };

@@ -140,28 +140,6 @@ impl IndexRowsPass {
     }
 }
 
-/// An entry point of shaders/sort.wgsl. A round of the sort runs all four, in this order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum SortPass {
-    Count,
-    Scan,
-    ScanTotals,
-    Move,
-}
-
-impl SortPass {
-    pub(crate) const ALL: [Self; 4] = [Self::Count, Self::Scan, Self::ScanTotals, Self::Move];
-
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Count => "sort_count",
-            Self::Scan => "sort_scan",
-            Self::ScanTotals => "sort_scan_totals",
-            Self::Move => "sort_move",
-        }
-    }
-}
-
 /// A pass over the sorted pairs, in shaders/fold.wgsl.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum FoldPass {

@@ -6,14 +6,17 @@ use std::sync::Arc;
 
 use super::gather::{Params, ParamsOperand, Unchecked, planned};
 use super::indices::Indices;
+use super::nonzero::nonzero;
 use super::owner::Owner;
 use super::request::Request;
 use super::tensor::{Tensor, rows_shape};
+use super::waiting::{Wait, boxed};
 use crate::element::{Element, ElementTypes};
 use crate::encoding::{Encoded, Float};
 use crate::error::GpuError;
 use crate::gpu::gatherer::Gatherer;
 use crate::index::Index;
+use crate::mask::Mask;
 use crate::operand::Operand;
 use crate::plan::{GatherPlan, ToPlan};
 use crate::reduce::Reduce;
@@ -282,6 +285,51 @@ impl Executor {
     /// [`PlanError::TooManyElements`](crate::PlanError::TooManyElements) if no number counts the elements.
     pub fn zeros<T: Element>(&self, shape: &[usize]) -> Result<Tensor<T>, GpuError> {
         Tensor::zeros(self.owner(), shape)
+    }
+
+    /// The numbers of a mask's true entries, in order, as a tensor of as many: row numbers for [`gather`](Self::gather) and
+    /// [`scatter`](Self::scatter), which so do `x[mask]` and `x[mask] = v`. Pass `&tensor` of `bool`, `u8` or `u32`, or a [`Mask`] of
+    /// `&tensor`.
+    ///
+    /// On a GPU the numbers stay there; only their count comes to the host. The tensor's buffer has room for as many numbers as
+    /// the mask has entries. To wait for no count, use [`Gatherer::prepare_nonzero`].
+    ///
+    /// # Errors
+    ///
+    /// - [`GpuError::OtherOwner`] if another executor owns the mask.
+    /// - As [`Mask::nonzero`] and [`Gatherer::prepare_nonzero`].
+    /// - The device is lost, or has no memory.
+    ///
+    /// ```
+    /// use wgpu_gather::{Executor, Gather, GpuError, Mask};
+    ///
+    /// let executor = Executor::cpu();
+    /// let x = executor.upload(&[10, 11, 20, 21, 30, 31], &[3, 2])?;
+    /// let mask = executor.upload(&[true, false, true], &[3])?;
+    /// let numbers = executor.nonzero_blocking(&mask)?; // or executor.nonzero(&mask).await
+    /// assert_eq!(executor.gather(Gather::new(), &x, &numbers).wait()?, [10, 11, 30, 31]);
+    /// let others = executor.nonzero_blocking(Mask::from(&mask).inverted())?;
+    /// assert_eq!(executor.gather(Gather::new(), &x, &others).wait()?, [20, 21]);
+    /// # Ok::<(), GpuError>(())
+    /// ```
+    pub async fn nonzero<'a, M: Element>(
+        &self,
+        mask: impl Into<Mask<&'a Tensor<M>>>,
+    ) -> Result<Tensor<u32>, GpuError> {
+        boxed(nonzero(self.owner(), mask.into(), Wait::Poll)).await
+    }
+
+    /// As [`nonzero`](Self::nonzero), but waits on this thread.
+    ///
+    /// # Errors
+    ///
+    /// As [`nonzero`](Self::nonzero).
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn nonzero_blocking<'a, M: Element>(
+        &self,
+        mask: impl Into<Mask<&'a Tensor<M>>>,
+    ) -> Result<Tensor<u32>, GpuError> {
+        pollster::block_on(nonzero(self.owner(), mask.into(), Wait::Block))
     }
 
     /// Gathers from `params`, a [`Tensor`] or an [`Encoded`] of tensors, by `indices`: see [`Indices`]. Await the [`Request`] or call

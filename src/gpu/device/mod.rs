@@ -14,6 +14,7 @@
 mod executor;
 mod gather;
 mod indices;
+mod nonzero;
 mod owner;
 mod request;
 mod scatter;

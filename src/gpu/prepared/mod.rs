@@ -1,4 +1,4 @@
-//! Gathers and scatters with their GPU objects made, ready to be recorded any number of times.
+//! Gathers, scatters and numbers of masks with their GPU objects made, ready to be recorded any number of times.
 
 mod kept;
 mod steps;
@@ -8,15 +8,19 @@ use std::fmt;
 use self::kept::Kept;
 use self::steps::{Steps, Workgroups};
 use super::buffers::{Buffers, Given};
+use super::nonzero::Passes;
 use super::operands::Operands;
 use super::pipelines::Pipelines;
+use super::placed::Placed;
 use super::report::BadRows;
 use super::work::{Work, typed};
+use crate::element::ElementTypes;
 use crate::error::GatherError;
-use crate::plan::{GatherPlan, ScatterRules, With};
+use crate::index::IndexKind;
+use crate::plan::{Gather, GatherPlan, ScatterRules, With};
 use crate::reduce::Reduce;
 
-/// Records one gather or scatter again and again, for instance in every frame.
+/// Records one gather or scatter, or the numbers of a mask, again and again, for instance in every frame.
 ///
 /// [`Gatherer::prepare`](super::Gatherer::prepare) checks everything and makes the pipelines, uniforms and bind groups. Recording
 /// then makes no GPU object, submits nothing, waits for nothing, and cannot fail. On the host this crate allocates nothing; wgpu
@@ -63,6 +67,28 @@ impl Prepared {
         })
     }
 
+    /// Makes the GPU objects for the numbers of a mask. `rebind` refuses all buffers: none have elements of 0 bytes.
+    pub(super) fn of_mask(
+        pipelines: &Pipelines,
+        len: usize,
+        passes: &Passes,
+        operands: &Operands<'_>,
+    ) -> Result<Self, GatherError> {
+        let plan = Gather::new().plan(&[len], &[0])?;
+        Ok(Self {
+            steps: Steps::play_nonzero(pipelines, passes, operands)?,
+            device: pipelines.device.clone(),
+            limits: pipelines.limits.clone(),
+            rules: ScatterRules::default(),
+            kept: Kept {
+                types: ElementTypes::new(0, IndexKind::U32),
+                scatter: None,
+                placed: Placed::aligned(&plan),
+            },
+            plan,
+        })
+    }
+
     pub(super) const fn dispatches(&self) -> usize {
         self.steps.steps.len()
     }
@@ -79,8 +105,9 @@ impl Prepared {
     ///
     /// # Errors
     ///
-    /// [`GatherError::Rebound`] if any of these differs, even for an operand without bytes. Errors about the buffers are those
-    /// of `prepare`. After an error the gather stays bound as before. In a browser, errors that only wgpu can see go to the device's handler.
+    /// [`GatherError::Rebound`] if any of these differs, even for an operand without bytes, and always for the numbers of a mask:
+    /// prepare them again. Errors about the buffers are those of `prepare`. After an error the gather stays bound as before. In a
+    /// browser, errors that only wgpu can see go to the device's handler.
     ///
     /// ```
     /// use wgpu_gather::{Buffers, ElementTypes, Gather, GatherError, Gatherer, Ranges, wgpu};
@@ -204,6 +231,8 @@ impl Prepared {
 /// - for a reduction that sorts, as [`explain`](GatherPlan::explain) counts
 /// - with an index count, one more for each dispatch over indices or updates, but none for a sort or a fold; for a mask, one or
 ///   several
+///
+/// The numbers of a mask have three, four with a fill; more if the device's limits cut the mask.
 impl fmt::Debug for Prepared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Prepared")

@@ -3,10 +3,12 @@
 use crate::error::GatherError;
 use crate::gpu::bindings::{Own, Slot, dummy_bytes, entry};
 use crate::gpu::limits::Needs;
+use crate::gpu::nonzero::Passes;
 use crate::gpu::operands::Operands;
 use crate::gpu::pass::{Binds, GRID_BYTES, Grid, Pass, Source};
 use crate::gpu::pipelines::Pipelines;
 use crate::gpu::scope::{maps_buffers, scoped};
+use crate::gpu::shaders::{Texts, nonzero_text};
 use crate::gpu::types::WORD_BYTES;
 use crate::gpu::uniform::{GatherUniform, UNIFORM_BYTES};
 use crate::gpu::work::Work;
@@ -44,44 +46,20 @@ impl Steps {
         work: &Work<'_>,
         operands: &Operands<'_>,
     ) -> Result<Self, GatherError> {
-        let limits = &pipelines.limits;
-        let mut alignment = limits.min_uniform_buffer_offset_alignment.max(WORD_BYTES);
-        if operands.index_count.is_some() {
-            // `count_rows` writes the uniform, through a storage binding.
-            alignment = alignment.max(limits.min_storage_buffer_offset_alignment);
-        }
-        let stride = UNIFORM_BYTES.next_multiple_of(alignment.into());
-        let per_buffer = limits.max_buffer_size.min(MAX_UNIFORMS_BYTES) / stride;
-        let mut player = Player {
-            pipelines,
-            work,
-            operands,
-            stride,
-            needs: Needs::default(),
-            passes: Vec::new(),
-            uniforms: 0,
-            played: Self {
-                steps: Vec::new(),
-                own: Own {
-                    dummy: None,
-                    counter: None,
-                    scratch: Vec::new(),
-                },
-            },
-        };
-        work.each(&mut |pass| {
-            if pass.uniform.is_some() {
-                if player.uniforms > 0 && player.uniforms >= per_buffer {
-                    player.flush()?;
-                }
-                player.uniforms += 1;
-            }
-            player.needs.add(pass.key.entry_point);
-            player.passes.push(pass);
-            Ok::<_, GatherError>(())
-        })?;
-        player.flush()?;
-        Ok(player.played)
+        let mut player = Player::new(pipelines, work.texts, work.scratch(), operands);
+        work.each(&mut |pass| player.add(pass))?;
+        player.finish()
+    }
+
+    /// As [`play`](Self::play), for the numbers of a mask.
+    pub(super) fn play_nonzero(
+        pipelines: &Pipelines,
+        nonzero: &Passes,
+        operands: &Operands<'_>,
+    ) -> Result<Self, GatherError> {
+        let mut player = Player::new(pipelines, nonzero_text, nonzero.scratch().into(), operands);
+        nonzero.each(&mut |pass| player.add(pass))?;
+        player.finish()
     }
 
     /// Binds other operands, which need the same passes. After an error the steps are as before.
@@ -137,7 +115,9 @@ fn bind_group(
 /// Plays passes one buffer of uniforms after another.
 struct Player<'a> {
     pipelines: &'a Pipelines,
-    work: &'a Work<'a>,
+    texts: Texts,
+    /// The bytes of each buffer of scratch.
+    scratch: Vec<u64>,
     operands: &'a Operands<'a>,
     /// How many bytes apart uniforms are in their buffer.
     stride: u64,
@@ -148,7 +128,61 @@ struct Player<'a> {
     played: Steps,
 }
 
-impl Player<'_> {
+impl<'a> Player<'a> {
+    fn new(
+        pipelines: &'a Pipelines,
+        texts: Texts,
+        scratch: Vec<u64>,
+        operands: &'a Operands<'a>,
+    ) -> Self {
+        let limits = &pipelines.limits;
+        let mut alignment = limits.min_uniform_buffer_offset_alignment.max(WORD_BYTES);
+        if operands.index_count.is_some() {
+            // `count_rows` writes the uniform, through a storage binding.
+            alignment = alignment.max(limits.min_storage_buffer_offset_alignment);
+        }
+        Self {
+            pipelines,
+            texts,
+            scratch,
+            operands,
+            stride: UNIFORM_BYTES.next_multiple_of(alignment.into()),
+            needs: Needs::default(),
+            passes: Vec::new(),
+            uniforms: 0,
+            played: Steps {
+                steps: Vec::new(),
+                own: Own {
+                    dummy: None,
+                    counter: None,
+                    scratch: Vec::new(),
+                },
+            },
+        }
+    }
+
+    fn add(&mut self, pass: Pass) -> Result<(), GatherError> {
+        if pass.uniform.is_some() {
+            let most_bytes = self
+                .pipelines
+                .limits
+                .max_buffer_size
+                .min(MAX_UNIFORMS_BYTES);
+            if self.uniforms > 0 && self.uniforms >= most_bytes / self.stride {
+                self.flush()?;
+            }
+            self.uniforms += 1;
+        }
+        self.needs.add(pass.key.entry_point);
+        self.passes.push(pass);
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Steps, GatherError> {
+        self.flush()?;
+        Ok(self.played)
+    }
+
     /// Makes the steps of the passes so far. Their limits are checked first.
     fn flush(&mut self) -> Result<(), GatherError> {
         if self.passes.is_empty() {
@@ -205,8 +239,8 @@ impl Player<'_> {
             own.counter = Some(self.pipelines.counter()?);
         }
         if self.played.steps.is_empty() {
-            let bytes = self.work.scratch().into_iter();
-            let scratch = bytes.map(|bytes| make("wgpu-gather/scratch", bytes));
+            let scratch = self.scratch.iter();
+            let scratch = scratch.map(|&bytes| make("wgpu-gather/scratch", bytes));
             own.scratch = scratch.collect::<Result<_, _>>()?;
         }
         Ok(())
@@ -214,7 +248,7 @@ impl Player<'_> {
 
     fn make_step(&self, pass: &Pass, slot: &Slot) -> Result<Step, GatherError> {
         let (device, key) = (&self.pipelines.device, pass.key);
-        let pipeline = self.pipelines.get(key, self.work.texts)?;
+        let pipeline = self.pipelines.get(key, self.texts)?;
         let layout = self.pipelines.layout(key)?;
         let (operands, own) = (self.operands, &self.played.own);
         let bind_group = scoped(device, || {

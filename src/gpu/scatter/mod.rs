@@ -10,5 +10,5 @@
 pub(crate) mod order;
 mod winners;
 
-pub(crate) use self::order::{Fold, Order, WORKGROUP_BYTES, pairs_bytes};
+pub(crate) use self::order::{Fold, Order, pairs_bytes};
 pub(crate) use self::winners::Winners;

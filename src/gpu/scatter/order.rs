@@ -16,11 +16,11 @@ use crate::gpu::cut::Dispatch;
 use crate::gpu::fill::FillPattern;
 use crate::gpu::kernel::WORKGROUP_SIZE;
 use crate::gpu::pass::{Bind, Grid, Pass, Source};
-use crate::gpu::shaders::{EntryPoint, binding};
+use crate::gpu::shaders::{Alone, EntryPoint, binding};
 use crate::gpu::shares::grid;
 use crate::gpu::types::{WORD_BYTES, size};
 use crate::gpu::uniform::{GatherUniform, OrderUniform};
-use crate::gpu::update::{FoldPass, SortPass, Update};
+use crate::gpu::update::{FoldPass, Update};
 use crate::index::IndexKind;
 use crate::plan::{GatherDims, GatherPlan};
 
@@ -36,6 +36,25 @@ const PAIR_BYTES: u64 = 8;
 
 /// The most workgroup memory, in bytes, that an entry point of the sort uses.
 pub(crate) const WORKGROUP_BYTES: u32 = 12_288;
+
+/// The entry points of shaders/sort.wgsl, in the order in which a round runs them.
+pub(crate) const SORT: [EntryPoint; 4] = {
+    use binding::{COUNTS, PAIRS, SORTED_PAIRS, UNIFORM};
+    const fn sort(name: &'static str, bindings: &'static [u32]) -> Alone {
+        Alone {
+            name,
+            file: "sort",
+            bindings,
+            workgroup_bytes: WORKGROUP_BYTES,
+        }
+    }
+    [
+        EntryPoint::Alone(&sort("sort_count", &[UNIFORM, PAIRS, COUNTS])),
+        EntryPoint::Alone(&sort("sort_scan", &[UNIFORM, COUNTS])),
+        EntryPoint::Alone(&sort("sort_scan_totals", &[UNIFORM, COUNTS])),
+        EntryPoint::Alone(&sort("sort_move", &[UNIFORM, PAIRS, SORTED_PAIRS, COUNTS])),
+    ]
+};
 
 /// How many updates of a row are reduced one by one, and how many each later result covers: see
 /// [`Reduce::Add`](crate::Reduce::Add).
@@ -222,13 +241,10 @@ impl Order {
         &self,
         add: &mut impl FnMut(Pass) -> Result<(), E>,
     ) -> Result<(), E> {
-        let rounds = (0..self.rounds()).flat_map(|round| SortPass::ALL.map(|pass| (round, pass)));
+        let rounds = (0..self.rounds()).flat_map(|round| [0, 1, 2, 3].map(|pass| (round, pass)));
+        let scanned = (DIGITS * self.tiles()).div_ceil(SCANNED.into());
         for (round, pass) in rounds {
-            let workgroups = match pass {
-                SortPass::Count | SortPass::Move => self.tiles(),
-                SortPass::Scan => (DIGITS * self.tiles()).div_ceil(SCANNED.into()),
-                SortPass::ScanTotals => 1,
-            };
+            let workgroups = [self.tiles(), scanned, 1, self.tiles()][pass];
             let workgroups = grid(workgroups, self.max_grid_width);
             let uniform = GatherUniform {
                 grid_width: workgroups[0],
@@ -238,7 +254,7 @@ impl Order {
                 },
                 ..GatherUniform::zeroed()
             };
-            let key = EntryPoint::Sort(pass).key(false);
+            let key = SORT[pass].key(false);
             add(Pass::new(
                 key,
                 Some(uniform),

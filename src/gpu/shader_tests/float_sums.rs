@@ -2,7 +2,7 @@
 //! itself.
 
 use super::scatters::reduced;
-use crate::gpu::shaders::scatter_text;
+use crate::gpu::shaders::all_texts;
 use crate::reduce::{NumberKind, Reduce};
 use naga_interpreter::{Access, Machine, Memory};
 
@@ -51,9 +51,9 @@ fn run(
         }}"
     );
     let source = [
-        scatter_text("common"),
-        scatter_text(units),
-        scatter_text("float_sums"),
+        all_texts("common"),
+        all_texts(units),
+        all_texts("float_sums"),
         &main,
     ]
     .join("\n");

@@ -8,6 +8,7 @@ mod float_sums;
 mod gaps;
 mod lanes;
 mod mask;
+mod nonzero;
 mod oracle;
 mod overrides;
 mod parsed;
@@ -30,10 +31,9 @@ use self::parsed::ValidModule;
 use self::reachable::{reachable, shaders};
 use super::kernel::{Kernel, Unit};
 use super::pass::MOST_BINDS;
-use super::scatter::WORKGROUP_BYTES;
-use super::shaders::{EntryPoint, Shader, binding, scatter_text};
+use super::scatter::order::{SORT, WORKGROUP_BYTES};
+use super::shaders::{EntryPoint, Shader, all_texts, binding};
 use super::types::size;
-use super::update::SortPass;
 use crate::encoding::{BlockQuantized, Decoding, Encoding, FloatKind};
 use gather_oracle::sweep::takes_every_case;
 
@@ -92,7 +92,7 @@ fn paths() -> Vec<PathBuf> {
 fn modules_are_made_of_all_files() {
     let used: BTreeSet<_> = shaders()
         .into_iter()
-        .flat_map(|shader| shader.files(scatter_text))
+        .flat_map(|shader| shader.files(all_texts))
         .collect();
     let mut found = BTreeSet::new();
     for path in paths() {
@@ -129,9 +129,9 @@ fn a_name_of_a_function_is_in_one_file_or_in_alternatives() {
     let mut files: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for file in shaders()
         .into_iter()
-        .flat_map(|shader| shader.files(scatter_text))
+        .flat_map(|shader| shader.files(all_texts))
     {
-        for line in scatter_text(file).lines() {
+        for line in all_texts(file).lines() {
             let declared = line
                 .strip_prefix("fn ")
                 .and_then(|line| line.split('(').next());
@@ -190,7 +190,7 @@ fn a_gather_without_a_report_binds_its_operands_only() {
             }
             EntryPoint::OutOfRange | EntryPoint::IndexRows { .. } => 2,
             // The most that `downlevel_defaults` allows.
-            EntryPoint::Scatter { .. } | EntryPoint::Sort(_) | EntryPoint::Fold { .. } => 4,
+            EntryPoint::Scatter { .. } | EntryPoint::Alone(_) | EntryPoint::Fold { .. } => 4,
             // The most that WebGPU guarantees.
             EntryPoint::FinishReport | EntryPoint::CountRows => 8,
         };
@@ -201,9 +201,9 @@ fn a_gather_without_a_report_binds_its_operands_only() {
 
 #[test]
 fn the_sort_uses_the_workgroup_memory_that_limits_ask_for() {
-    let shader = ValidModule::new(Shader::of(EntryPoint::Sort(SortPass::Move)), false);
+    let shader = ValidModule::new(Shader::of(SORT[3]), false);
     let module = &shader.module;
-    let bytes = |pass: SortPass| {
+    let bytes = |pass: EntryPoint| {
         let mut entry_points = module.entry_points.iter();
         let at = entry_points.position(|found| found.name == pass.name());
         let uses = shader.info.get_entry_point(at.expect("a pass"));
@@ -214,7 +214,7 @@ fn the_sort_uses_the_workgroup_memory_that_limits_ask_for() {
         let size = |ty| module.types[ty].inner.size(module.to_ctx());
         used.map(|(_, global)| size(global.ty)).sum::<u32>()
     };
-    let most = SortPass::ALL.map(bytes).into_iter().max();
+    let most = SORT.map(bytes).into_iter().max();
     assert_eq!(most, Some(WORKGROUP_BYTES));
 }
 
@@ -247,6 +247,10 @@ fn each_binding_is_the_operand_that_rust_binds() {
                 binding::SORTED_PAIRS => ("sorted", READ_AND_WRITE),
                 binding::COUNTS => ("counts", READ_AND_WRITE),
                 binding::SUMS => ("sums", READ_AND_WRITE),
+                binding::ENTRIES => ("entries", READ),
+                binding::BITS => ("bits", READ_AND_WRITE),
+                binding::NUMBERS => ("numbers", READ_AND_WRITE),
+                binding::FOUND => ("found", READ_AND_WRITE),
                 other => panic!("binding {other} is in no table"),
             };
             let name = global.name.as_deref().expect("a global has a name");
@@ -263,8 +267,9 @@ fn inputs_are_only_read() {
             for entry_point in shader.entry_points() {
                 for (number, (_, global_use)) in shader.globals(entry_point) {
                     let written = global_use.intersects(GlobalUse::WRITE | GlobalUse::ATOMIC);
-                    // Counts and sums are written by one pass and only read by another.
-                    let is_scratch = matches!(number, binding::COUNTS | binding::SUMS);
+                    // One pass writes counts, sums and bits, and another only reads them.
+                    let is_scratch =
+                        matches!(number, binding::COUNTS | binding::SUMS | binding::BITS);
                     let expected = binding::is_written(number) && (written || !is_scratch);
                     assert_eq!(written, expected, "{entry_point:?}, binding {number}");
                 }
@@ -284,6 +289,7 @@ fn aliased_modules_differ_in_access_only() {
         binding::UPDATES,
         binding::WINNERS_FOUND,
         binding::PAIRS,
+        binding::ENTRIES,
     ]);
     for (aliased, private) in ValidModule::all(true).iter().zip(ValidModule::all(false)) {
         let globals = aliased.module.global_variables.iter();
@@ -305,11 +311,11 @@ fn aliased_modules_differ_in_access_only() {
                 aliased.shader, found.name
             );
         }
-        let with_access = private.shader.aliased_wgsl(scatter_text);
+        let with_access = private.shader.aliased_wgsl(all_texts);
         let without = with_access.replace(", read_write>", ", read>");
         let source = private
             .shader
-            .wgsl(scatter_text)
+            .wgsl(all_texts)
             .replace(", read_write>", ", read>");
         assert_eq!(without, source, "{:?}", private.shader);
     }
@@ -386,7 +392,7 @@ fn only_arrays_in_buffers_and_workgroups_are_indexed_at_run_time() {
 fn shaders_that_copy_know_no_numbers_but_u32() {
     for shader in ValidModule::all(false) {
         let knows_others = ["decoded", "signed_words", "float_sums"];
-        if (shader.shader.files(scatter_text).iter()).any(|file| knows_others.contains(file)) {
+        if (shader.shader.files(all_texts).iter()).any(|file| knows_others.contains(file)) {
             continue;
         }
         for (function, info) in shader.functions() {

@@ -7,7 +7,7 @@ use naga::valid::{Capabilities, FunctionInfo, GlobalUse, ModuleInfo, ValidationF
 use naga::{Expression, Function, GlobalVariable, Handle, Literal, Module, TypeInner};
 
 use super::reachable::{reachable, shaders};
-use crate::gpu::shaders::{EntryPoint, PipelineKey, Shader, scatter_text};
+use crate::gpu::shaders::{EntryPoint, PipelineKey, Shader, all_texts};
 
 /// A valid module that needs no optional capability.
 pub(super) struct ValidModule {
@@ -141,8 +141,8 @@ impl ValidModule {
 
 pub(super) fn source_of(shader: Shader, aliased: bool) -> String {
     if aliased {
-        shader.aliased_wgsl(scatter_text)
+        shader.aliased_wgsl(all_texts)
     } else {
-        shader.wgsl(scatter_text)
+        shader.wgsl(all_texts)
     }
 }

@@ -17,7 +17,7 @@ use super::parsed::source_of;
 use super::reachable::{reachable, shaders};
 use crate::encoding::{Decoding, FloatKind};
 use crate::gpu::kernel::{Kernel, Unit};
-use crate::gpu::shaders::{EntryPoint, PipelineKey, Shader, scatter_text, unit_file};
+use crate::gpu::shaders::{EntryPoint, PipelineKey, Shader, all_texts, unit_file};
 use crate::gpu::update::Update;
 use crate::gpu::wgsl::code;
 use gather_oracle::sweep::takes_every_case;
@@ -183,13 +183,13 @@ fn modules_of_a_release_are_the_same() {
         })
     };
     for shader in shaders() {
-        let of_release = shader.files(scatter_text).into_iter().map(|file| {
+        let of_release = shader.files(all_texts).into_iter().map(|file| {
             let text = std::fs::read(format!("shaders/{file}.wgsl")).expect("a shader");
             let (code, len) = code::<20_000>(&text, false);
             String::from_utf8(code[..len].to_vec()).expect("a shader is UTF-8")
         });
         let of_release: Vec<_> = of_release.collect();
-        let of_debug = shader.wgsl(scatter_text);
+        let of_debug = shader.wgsl(all_texts);
         assert!(
             parsed(&of_release.join("\n")) == parsed(&of_debug),
             "{shader:?}"

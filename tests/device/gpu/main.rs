@@ -15,6 +15,7 @@ mod indirect_large;
 mod into_buffers;
 mod known_failures;
 mod masks;
+mod nonzero;
 mod owners;
 mod plan_shapes;
 mod prepared;
@@ -62,6 +63,7 @@ fn main() -> ExitCode {
     trials.extend(sorts::trials());
     trials.extend(sums::trials());
     trials.extend(masks::trials());
+    trials.extend(nonzero::trials());
     trials.extend(too_large::trials());
     trials.extend(waiting::trials());
     trials.extend(known_failures::trials());

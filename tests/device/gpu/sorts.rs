@@ -14,6 +14,7 @@ use testkit::sweep;
 
 const SOURCE: &str = concat!(
     include_str!("../../../shaders/common.wgsl"),
+    include_str!("../../../shaders/scan.wgsl"),
     include_str!("../../../shaders/sort.wgsl")
 );
 

@@ -21,10 +21,10 @@ use super::oracle::{Slice, slice_of};
 use crate::gpu::cut::Dispatch;
 use crate::gpu::kernel::{Kernel, LANE_UNITS, WORKGROUP_SIZE};
 use crate::gpu::pass::{Bind, Grid, Pass, Source};
-use crate::gpu::scatter::order::TILE;
-use crate::gpu::shaders::{EntryPoint, Shader, binding, scatter_text};
+use crate::gpu::scatter::order::{SORT, TILE};
+use crate::gpu::shaders::{EntryPoint, Shader, all_texts, binding};
 use crate::gpu::types::range_bytes;
-use crate::gpu::update::{SortPass, Update};
+use crate::gpu::update::Update;
 use crate::gpu::work::Stage;
 use naga_interpreter::{Access, Machine};
 
@@ -36,7 +36,7 @@ pub(super) fn module(entry_point: EntryPoint) -> Arc<Module> {
         .lock()
         .unwrap_or_else(|poisoned| poisoned.into_inner());
     let module = modules.entry(entry_point).or_insert_with(|| {
-        let module = naga::front::wgsl::parse_str(&Shader::of(entry_point).wgsl(scatter_text));
+        let module = naga::front::wgsl::parse_str(&Shader::of(entry_point).wgsl(all_texts));
         let module = module.expect("a shader is WGSL");
         let mut validator = Validator::new(ValidationFlags::all(), Capabilities::empty());
         let info = validator.validate(&module).expect("a shader is valid");
@@ -223,7 +223,7 @@ impl<'a> Run<'a> {
         };
         let workgroups = 0..grid.map(u64::from).iter().product();
         match entry_point {
-            EntryPoint::Sort(sort) => self.sort(sort, pass),
+            EntryPoint::Alone(_) => self.sort(entry_point, pass),
             EntryPoint::FinishReport | EntryPoint::CountRows => {
                 self.run(pass, grid, workgroups, 0..1);
             }
@@ -232,8 +232,8 @@ impl<'a> Run<'a> {
     }
 
     /// Does what a round of the sort does. Its lanes share memory, which the interpreter has not.
-    fn sort(&mut self, sort: SortPass, pass: &Pass) {
-        if sort != SortPass::Move {
+    fn sort(&mut self, sort: EntryPoint, pass: &Pass) {
+        if sort != SORT[3] {
             return;
         }
         let buffer = |number| {
