@@ -6,12 +6,13 @@
 use std::ops::Range;
 
 use crate::error::RunError;
-use crate::memory::{bools, words};
+use crate::memory::{ask_for_huge_pages, bits_of_bytes, bools, words};
 use crate::operand::Operand;
 use crate::plan::lengths::{check_byte_len, check_len};
 
-/// Words with more true entries than this are walked entry by entry.
+/// Words with more true entries than this are walked entry by entry, unless they are in so few runs.
 const MANY: u32 = 16;
+const FEW_RUNS: u32 = 4;
 
 /// What an entry of a mask is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,18 +138,14 @@ impl<D: AsRef<[u8]>> Mask<D> {
     /// - [`RunError::ByteLength`] if `data` does not have as many bytes as the entries take.
     /// - [`RunError::Length`] if a `u32` does not count the entries.
     /// - [`RunError::OutOfMemory`].
+    #[expect(clippy::cast_possible_truncation, reason = "an entry of 64")]
     pub fn nonzero(&self) -> Result<Vec<u32>, RunError> {
         self.check()?;
-        let mut numbers = Vec::new();
+        let mut numbers = vector(self.count(), Operand::Indices)?;
         self.each_word(|first, bits| {
             let first = u32::try_from(first).expect("checked");
-            let mut next = first.wrapping_sub(1);
-            let numbered = [(); 64].map(|()| {
-                next = next.wrapping_add(1);
-                next
-            });
-            push(&mut numbers, bits, &numbered, Operand::Indices)
-        })?;
+            push(&mut numbers, bits, |entry| first + entry as u32);
+        });
         Ok(numbers)
     }
 
@@ -183,19 +180,22 @@ impl<D: AsRef<[u8]>> Mask<D> {
         let slice_len = self.check_shape(shape, axis, Operand::Params, params.len())?;
         // Larger elements are not copied only to be left out.
         let is_short = slice_len == 1 && size_of::<T>() <= 16;
-        let mut output = Vec::new();
-        for block in blocks(self.len.saturating_mul(slice_len), params.len()) {
+        let blocks = blocks(self.len.saturating_mul(slice_len), params.len());
+        // At most as many as params has.
+        let selected = self.count() * slice_len * blocks.len();
+        let mut output = vector(selected, Operand::Output)?;
+        for block in blocks {
             let block = &params[block];
             self.each_word(|first, bits| match block.get(first..) {
                 Some(elements) if is_short => match elements.first_chunk::<64>() {
-                    Some(elements) => push(&mut output, bits, elements, Operand::Output),
-                    None => each_run(bits, |run| extend(&mut output, &elements[run])),
+                    Some(elements) => push(&mut output, bits, |entry| elements[entry]),
+                    None => each_run(bits, |run| output.extend_from_slice(&elements[run])),
                 },
                 _ => each_run(bits, |run| {
                     let at = |entry: usize| (first + entry) * slice_len;
-                    extend(&mut output, &block[at(run.start)..at(run.end)])
+                    output.extend_from_slice(&block[at(run.start)..at(run.end)]);
                 }),
-            })?;
+            });
         }
         Ok(output)
     }
@@ -224,26 +224,28 @@ impl<D: AsRef<[u8]>> Mask<D> {
         target: &mut [T],
     ) -> Result<(), RunError> {
         let slice_len = self.check_shape(shape, axis, Operand::Target, target.len())?;
-        let mut count = 0;
-        self.each_word(|_, bits| {
-            count += u64::from(bits.count_ones());
-            Ok(())
-        })?;
-        let mut blocks = blocks(self.len.saturating_mul(slice_len), target.len());
-        let expected = count.saturating_mul(slice_len as u64) * blocks.len() as u64;
+        let blocks = blocks(self.len.saturating_mul(slice_len), target.len());
+        let expected = (self.count() * slice_len * blocks.len()) as u64;
         check_len(Operand::Updates, expected..=expected, updates.len())?;
         let mut next = 0;
-        blocks.try_for_each(|block| {
+        for block in blocks {
             self.each_word(|first, bits| {
                 each_run(bits, |run| {
                     let at = |entry: usize| block.start + (first + entry) * slice_len;
                     let (start, len) = (next, (run.end - run.start) * slice_len);
                     next += len;
                     target[at(run.start)..at(run.end)].copy_from_slice(&updates[start..next]);
-                    Ok(())
-                })
-            })
-        })
+                });
+            });
+        }
+        Ok(())
+    }
+
+    /// How many entries are true.
+    fn count(&self) -> usize {
+        let mut count = 0;
+        self.each_word(|_, bits| count += bits.count_ones() as usize);
+        count
     }
 
     fn check(&self) -> Result<(), RunError> {
@@ -283,25 +285,21 @@ impl<D: AsRef<[u8]>> Mask<D> {
 
     /// Calls `of` with every 64 entries as bits, and with the number of the first; with none that has no true entry. The mask must
     /// have the bytes of its entries.
-    fn each_word(
-        &self,
-        mut of: impl FnMut(usize, u64) -> Result<(), RunError>,
-    ) -> Result<(), RunError> {
+    fn each_word(&self, mut of: impl FnMut(usize, u64)) {
         let data = self.data.as_ref();
         for first in (0..self.len).step_by(64) {
             let entries = (self.len - first).min(64);
             let bits = match self.kind {
                 MaskKind::Bits => bits_from(data, self.first + first),
-                MaskKind::Bytes => bits_of_bytes(&data[first..first + entries]),
+                MaskKind::Bytes => bits_of(&data[first..first + entries]),
                 MaskKind::Words => bits_of_words(&data[4 * first..4 * (first + entries)]),
             };
             let bits = if self.inverted { !bits } else { bits };
             let bits = bits & u64::MAX >> (64 - entries);
             if bits != 0 {
-                of(first, bits)?;
+                of(first, bits);
             }
         }
-        Ok(())
     }
 }
 
@@ -323,20 +321,12 @@ fn bits_from(data: &[u8], first: usize) -> u64 {
 }
 
 /// A bit for each of up to 64 bytes: 1 if it is not 0.
-fn bits_of_bytes(bytes: &[u8]) -> u64 {
-    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
-    let (eights, rest) = bytes.as_chunks::<8>();
-    let mut bits = 0;
-    for (at, &eight) in eights.iter().enumerate() {
-        let word = u64::from_le_bytes(eight);
-        // The highest bit of each byte that is not 0; then these eight bits side by side.
-        let high = (((word & LOW) + LOW) | word) & !LOW;
-        bits |= ((high >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * at);
-    }
-    for (at, &byte) in rest.iter().enumerate() {
-        bits |= u64::from(byte != 0) << (8 * eights.len() + at);
-    }
-    bits
+fn bits_of(bytes: &[u8]) -> u64 {
+    let mut whole = [0; 64];
+    bits_of_bytes(bytes.first_chunk().unwrap_or_else(|| {
+        whole[..bytes.len()].copy_from_slice(bytes);
+        &whole
+    }))
 }
 
 /// A bit for each of up to 64 words.
@@ -348,63 +338,43 @@ fn bits_of_words(bytes: &[u8]) -> u64 {
 }
 
 /// Pushes those of 64 elements whose bit is set.
-fn push<T: Copy>(
-    output: &mut Vec<T>,
-    mut bits: u64,
-    elements: &[T; 64],
-    operand: Operand,
-) -> Result<(), RunError> {
-    reserve(output, 64, operand)?;
+fn push<T: Copy>(output: &mut Vec<T>, mut bits: u64, element: impl Fn(usize) -> T) {
     if bits.count_ones() <= MANY {
         while bits != 0 {
-            output.push(elements[bits.trailing_zeros() as usize]);
+            output.push(element(bits.trailing_zeros() as usize));
             bits &= bits - 1;
         }
-        return Ok(());
+    } else if (bits & !(bits << 1)).count_ones() <= FEW_RUNS {
+        each_run(bits, |run| output.extend(run.map(&element)));
+    } else {
+        let (mut found, mut count) = ([element(0); 64], 0);
+        for entry in 0..64 {
+            found[count] = element(entry);
+            count += usize::from(bits >> entry & 1 == 1);
+        }
+        output.extend_from_slice(&found[..count]);
     }
-    let (mut found, mut count) = (*elements, 0);
-    for (at, &element) in elements.iter().enumerate() {
-        found[count] = element;
-        count += usize::from(bits >> at & 1 == 1);
-    }
-    output.extend_from_slice(&found[..count]);
-    Ok(())
 }
 
-fn extend<T: Copy>(output: &mut Vec<T>, elements: &[T]) -> Result<(), RunError> {
-    reserve(output, elements.len(), Operand::Output)?;
-    output.extend_from_slice(elements);
-    Ok(())
-}
-
-/// Room for more elements. It doubles, since nobody has counted the true entries.
-fn reserve<T>(output: &mut Vec<T>, more: usize, operand: Operand) -> Result<(), RunError> {
-    let elements = (output.len() as u64).saturating_add(more as u64);
-    let reserved = output.try_reserve(more);
-    reserved.map_err(|_| RunError::OutOfMemory {
-        operand,
-        elements,
-        element_bytes: size_of::<T>(),
-    })
+fn vector<T>(len: usize, operand: Operand) -> Result<Vec<T>, RunError> {
+    let mut vector = operand.vector(len as u64)?;
+    ask_for_huge_pages(vector.spare_capacity_mut());
+    Ok(vector)
 }
 
 /// Calls `of` with each run of set bits.
-fn each_run(
-    mut bits: u64,
-    mut of: impl FnMut(Range<usize>) -> Result<(), RunError>,
-) -> Result<(), RunError> {
+fn each_run(mut bits: u64, mut of: impl FnMut(Range<usize>)) {
     let mut start = 0;
     while bits != 0 {
         let zeros = bits.trailing_zeros();
         bits >>= zeros;
         start += zeros as usize;
         let ones = bits.trailing_ones();
-        of(start..start + ones as usize)?;
+        of(start..start + ones as usize);
         // A shift by 64 bits would be no shift.
         bits = bits.checked_shr(ones).unwrap_or(0);
         start += ones as usize;
     }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 //! All unsafe code of this crate: elements lent as bytes, integers read as others of their width, vectors that a gather fills,
-//! huge pages, slices found by a single bounds check, prefetch, loops for AVX2, and half floats by F16C. Also the parts in which long slices are
+//! huge pages, slices found by a single bounds check, prefetch, loops for AVX2, and half floats by F16C, bits of bytes by SSE2. Also the parts in which long slices are
 //! copied.
 
 #![expect(
@@ -98,7 +98,7 @@ pub(crate) fn extend<T: Copy, E>(
 
 /// Asks Linux for huge pages in memory that is not yet written, of 4 MiB or more as in NumPy: first writes then cost a page fault
 /// for each 2 MiB, not for each 4 KiB. Only whole huge pages inside the memory are asked for. The system may refuse.
-fn ask_for_huge_pages<T>(room: &mut [MaybeUninit<T>]) {
+pub(crate) fn ask_for_huge_pages<T>(room: &mut [MaybeUninit<T>]) {
     #[cfg(all(target_os = "linux", not(miri)))]
     if size_of_val(room) >= 4 << 20 {
         const HUGE_PAGE_BYTES: usize = 2 << 20;
@@ -355,6 +355,40 @@ pub(crate) fn of_f16s(halves: &[[u8; 2]], values: &mut [[Byte; 4]]) -> usize {
     }
     let _ = (halves, values);
     0
+}
+
+/// A bit for each byte, from the lowest on: 1 if it is not 0.
+pub(crate) fn bits_of_bytes(bytes: &[u8; 64]) -> u64 {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    {
+        use std::arch::x86_64::{
+            _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_setzero_si128,
+        };
+        #[inline]
+        #[target_feature(enable = "sse2")]
+        fn zeros_of(sixteen: &[u8; 16]) -> u32 {
+            // SAFETY: sixteen bytes, at any address.
+            let sixteen = unsafe { _mm_loadu_si128(sixteen.as_ptr().cast()) };
+            _mm_movemask_epi8(_mm_cmpeq_epi8(sixteen, _mm_setzero_si128())).cast_unsigned()
+        }
+
+        let sixteens = bytes.as_chunks::<16>().0.iter().enumerate();
+        !sixteens.fold(0, |zeros, (at, sixteen)| {
+            // SAFETY: each processor of the architecture has SSE2.
+            zeros | u64::from(unsafe { zeros_of(sixteen) }) << (16 * at)
+        })
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    {
+        const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+        let eights = bytes.as_chunks::<8>().0.iter().enumerate();
+        eights.fold(0, |bits, (at, &eight)| {
+            let word = u64::from_le_bytes(eight);
+            // The highest bit of each byte that is not 0; then these eight bits side by side.
+            let high = (((word & LOW) + LOW) | word) & !LOW;
+            bits | ((high >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * at)
+        })
+    }
 }
 
 /// A row number as a `usize`, to index with. The row of an operand in memory keeps its value. Any other number loses its high half
