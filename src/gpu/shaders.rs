@@ -107,6 +107,15 @@ impl EntryPoint {
                 SortPass::Scan | SortPass::ScanTotals => &[UNIFORM, COUNTS],
                 SortPass::Move => &[UNIFORM, PAIRS, SORTED_PAIRS, COUNTS],
             },
+            Self::Fold {
+                pass,
+                unit: Unit::Half,
+                ..
+            } => match pass {
+                FoldPass::Rows => &[UNIFORM, TARGET, UPDATES, PAIRS, SLOTS],
+                FoldPass::Later => &[UNIFORM, UPDATES, PAIRS, SUMS],
+                FoldPass::Sums => &[UNIFORM, TARGET, PAIRS, SUMS, SLOTS],
+            },
             Self::Fold { pass, .. } => match pass {
                 FoldPass::Rows => &[UNIFORM, TARGET, UPDATES, PAIRS],
                 FoldPass::Later => &[UNIFORM, UPDATES, PAIRS, SUMS],
@@ -175,6 +184,7 @@ pub(crate) mod binding {
     pub(crate) const SORTED_PAIRS: u32 = 17;
     pub(crate) const COUNTS: u32 = 18;
     pub(crate) const SUMS: u32 = 19;
+    pub(crate) const SLOTS: u32 = 20;
 
     /// True if the entry points that use the binding write to it.
     pub(crate) const fn is_written(number: u32) -> bool {
@@ -191,6 +201,7 @@ pub(crate) mod binding {
                 | SORTED_PAIRS
                 | COUNTS
                 | SUMS
+                | SLOTS
         )
     }
 }
@@ -231,7 +242,7 @@ texts!(
 );
 texts!(
     /// The code for scatters too, which an app that never scatters does not hold.
-    scatter_text: "updates" "target_units" "assign" "assign_last" "last_rows" "reduce" "reductions" "float_sums" "atomics" "signed_words" "lane_units" "word_parts" "winners" "write_keys" "sort" "fold";
+    scatter_text: "updates" "target_units" "assign" "assign_last" "last_rows" "reduce" "reductions" "float_sums" "atomics" "signed_words" "lane_units" "word_parts" "winners" "write_keys" "sort" "fold" "fold_units" "fold_halves" "from_f16" "from_bf16";
     gather_text
 );
 
@@ -276,10 +287,15 @@ impl Shader {
                     choices: [Some(find.file()), None, None, None],
                 };
             }
-            EntryPoint::Fold { unit, .. } => {
+            EntryPoint::Fold { unit, update, .. } => {
+                let (fold, widen) = match update {
+                    Update::Fold(_, NumberKind::F16) => ("fold_halves", Some("from_f16")),
+                    Update::Fold(_, NumberKind::Bf16) => ("fold_halves", Some("from_bf16")),
+                    _ => ("fold_units", None),
+                };
                 return Self {
                     file: "fold",
-                    choices: [None, Some(unit.file()), None, None],
+                    choices: [None, Some(unit.file()), Some(fold), widen],
                 };
             }
             EntryPoint::Sort(_) => return Self::alone("sort"),
