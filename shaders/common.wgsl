@@ -107,7 +107,8 @@ struct Order {
     first_sum_unit: u32,
 }
 
-// What decode/block_quantized.wgsl reads about the encoding, and a zero for decode/row_wise_8.wgsl and float_sums.wgsl. Starts are
+// What decode/block_quantized.wgsl reads about the encoding, and a zero for decode/row_wise_8.wgsl and float_sums.wgsl. For
+// fold_halves.wgsl, scales_start is the first slot of the bound target; NONE if the target needs none. Starts are
 // bytes from a binding's start to its first row.
 struct Quantized {
     params_start: u32,

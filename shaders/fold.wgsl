@@ -1,4 +1,4 @@
-// Needs: reductions; lane_units
+// Needs: reductions; lane_units; fold_units or fold_halves
 //
 // Reduces rows that several index rows select, in index-row order. Pairs are sorted, so those of one row are neighbours: a run.
 // A lane takes one unit of a run, and at most sum_updates of its updates:
@@ -10,8 +10,6 @@
 // A stretch is sum_updates neighbouring pairs of a batch. At most one group of later updates begins in it, in the run of its
 // first pair. So the stretch numbers what fold_later finds.
 
-@group(0) @binding(12) var<storage, read_write> target_units: array<Unit>;
-@group(0) @binding(13) var<storage, read> updates: array<Unit>;
 @group(0) @binding(16) var<storage, read> pairs: array<vec2<u32>>;
 @group(0) @binding(19) var<storage, read_write> sums: array<Unit>;
 
@@ -61,7 +59,7 @@ fn has_update(share: Share, number: u32) -> bool {
 }
 
 fn update(share: Share, number: u32) -> Unit {
-    return updates[gather.output_start + (share.first_update + number) * gather.output_stride + share.unit];
+    return update_at(gather.output_start + (share.first_update + number) * gather.output_stride + share.unit);
 }
 
 // Where in `sums` fold_later stores the unit for a stretch of the block.
@@ -159,16 +157,16 @@ fn fold_rows(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocat
     if first >= end {
         return;
     }
+    let value = value_of_run(share, place, run, follows);
     // Most runs have one update: this way takes about half the instructions of the loop in `folded`.
     if are_float_sums() && !goes_on(share, first + 1u, end, pairs[min(first + 1u, end - 1u)], pair.x) {
-        let value = target_units[place.at];
         let only = update(share, pair.y);
         if can_begin(value) && are_plain(with_magnitudes(no_magnitudes(), only)) {
-            target_units[place.at] = plain_sums(value, only);
+            store_value(share, place, run, pair.x, plain_sums(value, only));
             return;
         }
     }
-    target_units[place.at] = folded(target_units[place.at], share, pair.x, first, end);
+    store_value(share, place, run, pair.x, folded(value, share, pair.x, first, end));
 }
 
 // A run's later updates that begin in a stretch.
@@ -237,7 +235,7 @@ fn fold_sums(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocat
     if !later.is_here | (later.first != later.run + most) | !has_update(share, gather.order.places - 1u) {
         return;
     }
-    var found = target_units[later.place.at];
+    var found = value_of_run(share, later.place, later.run, true);
     let stretches = (share.end_pair - later.first + most - 1u) / most;
     let end = min(stretches, gather.order.first_sum + gather.order.most_steps);
     for (var number = gather.order.first_sum; number < end; number++) {
@@ -247,5 +245,5 @@ fn fold_sums(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocat
         }
         found = reduced(found, sums[sum_place(share, (first - share.first_pair) / most)]);
     }
-    target_units[later.place.at] = found;
+    store_value(share, later.place, later.run, later.key, found);
 }

@@ -1,11 +1,11 @@
 //! All unsafe code of this crate: elements lent as bytes, integers read as others of their width, vectors that a gather fills,
-//! huge pages, slices found by a single bounds check, prefetch, loops for AVX2, and half floats by F16C, bits of bytes by SSE2. Also the parts in which long slices are
-//! copied.
+//! huge pages, slices found by a single bounds check, prefetch, loops for AVX2, half floats by F16C, and bits of bytes by SSE2. Also
+//! the parts in which long slices are copied.
 
 #![expect(
     unsafe_code,
     reason = "bytes without values, memory that is not yet written, huge pages, a check less for each slice, prefetch, loops for \
-              AVX2, half floats by F16C"
+              AVX2, half floats by F16C, bits of bytes by SSE2"
 )]
 
 use std::marker::PhantomData;

@@ -30,7 +30,7 @@ names! {
 }
 
 /// A number that a scatter can reduce: `i8` to `i64`, `u8` to `u64`, `f32` and `f64`; with the feature `half` also `half::f16` and
-/// `half::bf16`, on the CPU. If the result is a NaN, its bits are 0x7fc00000 on each processor, 0x7ff8000000000000 for `f64`, 0x7e00
+/// `half::bf16`. If the result is a NaN, its bits are 0x7fc00000 on each processor, 0x7ff8000000000000 for `f64`, 0x7e00
 /// for `f16` and 0x7fc0 for `bf16`.
 ///
 /// Sums and products of halves are those of `f32`, of which each element is rounded once, at the end of the call. So two calls
@@ -48,6 +48,8 @@ pub enum NumberKind {
     I32,
     U32,
     F32,
+    F16,
+    Bf16,
     /// Another number, by the name of its type in Rust.
     Other(&'static str),
 }
@@ -58,7 +60,18 @@ impl NumberKind {
             b"i32" => Self::I32,
             b"u32" => Self::U32,
             b"f32" => Self::F32,
+            b"f16" => Self::F16,
+            b"bf16" => Self::Bf16,
             _ => Self::Other(name),
+        }
+    }
+
+    /// Bytes in a number that a GPU reduces.
+    #[cfg(feature = "gpu")]
+    pub(crate) const fn gpu_bytes(self) -> u64 {
+        match self {
+            Self::F16 | Self::Bf16 => 2,
+            Self::I32 | Self::U32 | Self::F32 | Self::Other(_) => 4,
         }
     }
 
@@ -68,6 +81,8 @@ impl NumberKind {
             Self::I32 => "i32",
             Self::U32 => "u32",
             Self::F32 => "f32",
+            Self::F16 => "f16",
+            Self::Bf16 => "bf16",
             Self::Other(name) => name,
         }
     }

@@ -215,10 +215,14 @@ fn explain<'w>(
         ));
     }
     if let Some(order) = &work.order {
-        let [pairs, others, counts, sums] = order.scratch_bytes();
+        let [pairs, others, counts, sums, slots] = order.scratch_bytes();
         let keys = IndexRowsPass::WriteKeys;
+        let slots = match slots {
+            0 => String::new(),
+            bytes => format!(", {bytes} of slots for halves"),
+        };
         line(format!(
-            "rows may repeat: sorted in {} bytes of pairs, {counts} of counts and {sums} of sums; {}: {}; sort: {}",
+            "rows may repeat: sorted in {} bytes of pairs, {counts} of counts and {sums} of sums{slots}; {}: {}; sort: {}",
             pairs + others,
             keys.name(),
             of(Stage::IndexRows(keys)).map_or_else(String::new, Shown::number),

@@ -191,7 +191,7 @@ impl GatherPlan {
         check_buffers(adapter, &bytes)?;
         // A scatter that sorts has a pair for each index row.
         let pairs = match types.element_bytes {
-            4 => pairs_bytes(self.of_index_rows().dims().output_rows()),
+            2 | 4 => pairs_bytes(self.of_index_rows().dims().output_rows()),
             _ => 0,
         };
         let operands = [bytes.params, bytes.indices, bytes.output, pairs]

@@ -129,6 +129,15 @@ impl EntryPoint {
                 _ => &[UNIFORM, INDICES, WINNERS],
             },
             Self::Alone(of) => of.bindings,
+            Self::Fold {
+                pass,
+                unit: Unit::Half,
+                ..
+            } => match pass {
+                FoldPass::Rows => &[UNIFORM, TARGET, UPDATES, PAIRS, SLOTS],
+                FoldPass::Later => &[UNIFORM, UPDATES, PAIRS, SUMS],
+                FoldPass::Sums => &[UNIFORM, TARGET, PAIRS, SUMS, SLOTS],
+            },
             Self::Fold { pass, .. } => match pass {
                 FoldPass::Rows => &[UNIFORM, TARGET, UPDATES, PAIRS],
                 FoldPass::Later => &[UNIFORM, UPDATES, PAIRS, SUMS],
@@ -201,6 +210,7 @@ pub(crate) mod binding {
     pub(crate) const BITS: u32 = 21;
     pub(crate) const NUMBERS: u32 = 22;
     pub(crate) const FOUND: u32 = 23;
+    pub(crate) const SLOTS: u32 = 24;
 
     /// True if the entry points that use the binding write to it.
     pub(crate) const fn is_written(number: u32) -> bool {
@@ -220,6 +230,7 @@ pub(crate) mod binding {
                 | BITS
                 | NUMBERS
                 | FOUND
+                | SLOTS
         )
     }
 }
@@ -260,7 +271,7 @@ texts!(
 );
 texts!(
     /// The code for scatters too, which an app that never scatters does not hold.
-    scatter_text: "updates" "target_units" "assign" "assign_last" "last_rows" "reduce" "reductions" "float_sums" "atomics" "signed_words" "lane_units" "word_parts" "winners" "write_keys" "scan" "sort" "fold";
+    scatter_text: "updates" "target_units" "assign" "assign_last" "last_rows" "reduce" "reductions" "float_sums" "atomics" "signed_words" "lane_units" "word_parts" "winners" "write_keys" "scan" "sort" "fold" "fold_units" "fold_halves" "from_f16" "from_bf16";
     gather_text
 );
 texts!(
@@ -312,10 +323,15 @@ impl Shader {
                     choices: [Some(find.file()), None, None, None],
                 };
             }
-            EntryPoint::Fold { unit, .. } => {
+            EntryPoint::Fold { unit, update, .. } => {
+                let (fold, widen) = match update {
+                    Update::Fold(_, NumberKind::F16) => ("fold_halves", Some("from_f16")),
+                    Update::Fold(_, NumberKind::Bf16) => ("fold_halves", Some("from_bf16")),
+                    _ => ("fold_units", None),
+                };
                 return Self {
                     file: "fold",
-                    choices: [None, Some(unit.file()), None, None],
+                    choices: [None, Some(unit.file()), Some(fold), widen],
                 };
             }
             EntryPoint::Alone(of) => return Self::alone(of.file),

@@ -32,7 +32,7 @@ impl<'a> TypedPlan<'a> {
         plan.check_scatter_of(types)?;
         let update = Update::of(plan, scatter)?;
         if let Some((_, kind)) = scatter.reduction
-            && types.element_bytes != 4
+            && types.element_bytes != kind.gpu_bytes()
         {
             return Err(GatherError::NumberBytes {
                 number: kind.name(),

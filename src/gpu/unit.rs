@@ -2,12 +2,14 @@
 
 use crate::encoding::{Decoding, FloatKind};
 
-/// A unit: 16, 8 or 4 output bytes, which a lane stores at once. A slice is whole units.
+/// A unit: 16, 8, 4 or 2 output bytes, which a lane stores at once. A slice is whole units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Unit {
     /// A lane loads as many bytes from params at once.
     Vec4,
     Word,
+    /// A half that a scatter reduces.
+    Half,
     /// Four decoded values; or one, an `f32`.
     FourDecoded(Decoding),
     OneDecoded(Decoding),
@@ -42,6 +44,7 @@ impl Unit {
             Self::Vec4 => 16,
             Self::FourDecoded(decoding) => 4 * decoding.to.bytes(),
             Self::Word | Self::OneDecoded(_) => 4,
+            Self::Half => 2,
         }
     }
 
@@ -49,14 +52,14 @@ impl Unit {
     pub(crate) const fn params_bytes(self) -> u64 {
         match self {
             Self::FourDecoded(_) | Self::OneDecoded(_) => 1,
-            Self::Vec4 | Self::Word => self.bytes(),
+            Self::Vec4 | Self::Word | Self::Half => self.bytes(),
         }
     }
 
     pub(crate) const fn decoding(self) -> Option<Decoding> {
         match self {
             Self::FourDecoded(decoding) | Self::OneDecoded(decoding) => Some(decoding),
-            Self::Vec4 | Self::Word => None,
+            Self::Vec4 | Self::Word | Self::Half => None,
         }
     }
 
@@ -64,7 +67,7 @@ impl Unit {
     pub(crate) const fn file(self) -> &'static str {
         match self {
             Self::Vec4 => "vec4",
-            Self::Word => "words",
+            Self::Word | Self::Half => "words",
             Self::FourDecoded(decoding) => match decoding.to {
                 FloatKind::F32 => "four_decoded",
                 FloatKind::F16 | FloatKind::Bf16 => "four_halves",

@@ -47,7 +47,7 @@ pub(crate) enum Update {
 impl Update {
     /// The update for a scatter through this plan.
     pub(crate) fn of(plan: &GatherPlan, scatter: Scatter) -> Result<Self, GatherError> {
-        use NumberKind::{F32, I32, U32};
+        use NumberKind::{Bf16, F16, F32, I32, U32};
         use Reduce::{Add, Max, Min};
 
         let is_unique = plan.has_unique_rows(scatter.rules);
@@ -70,15 +70,22 @@ impl Update {
                 Ok(Self::Reduce(reduce, of_bits))
             }
             (Add | Min | Max, I32 | U32) => Ok(Self::Atomic(reduce, of_bits)),
-            (_, I32 | U32) | (Add | Min | Max, F32) => Ok(Self::Fold(reduce, of_bits)),
+            // Two halves share a word, and only a fold changes one of them.
+            (_, I32 | U32) | (Add | Min | Max, F32 | F16 | Bf16) => Ok(Self::Fold(reduce, of_bits)),
             _ => Err(GatherError::UnsupportedReduce { reduce, number }),
         }
+    }
+
+    /// True if a fold reduces halves.
+    pub(crate) const fn is_of_halves(self) -> bool {
+        matches!(self, Self::Fold(_, NumberKind::F16 | NumberKind::Bf16))
     }
 
     /// The most bytes in a unit: atomics change 4-byte words.
     pub(crate) const fn most_unit_bytes(self) -> u64 {
         match self {
             Self::Atomic(..) | Self::IndexRows => 4,
+            _ if self.is_of_halves() => 2,
             _ => u64::MAX,
         }
     }
@@ -99,7 +106,7 @@ impl Update {
         let number_of_kind = match kind {
             NumberKind::U32 => 0.0,
             NumberKind::I32 => 1.0,
-            NumberKind::F32 | NumberKind::Other(_) => 2.0,
+            NumberKind::F32 | NumberKind::F16 | NumberKind::Bf16 | NumberKind::Other(_) => 2.0,
         };
         let mut overrides = vec![("REDUCE", number_of_reduce)];
         if let Self::Reduce(..) | Self::Fold(..) = self {

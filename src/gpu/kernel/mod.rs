@@ -16,7 +16,8 @@
 //! | decoded halves that are no whole units | any | by `general` | `halves` |
 //!
 //! A scatter takes `four_rows`, `rows` and `long` as a gather does, and for all other slices `word_parts`. It finds single values
-//! of 32 or 64 bits in words, and elements along an axis in units of 4 bytes; others by `general`.
+//! of 32 or 64 bits in words, and elements along an axis in units of 4 bytes; others by `general`. It reduces
+//! halves in units of 2 bytes.
 //!
 //! A unit has 16 bytes if the offsets of all slices are multiples of 16 bytes and the fill repeats in 16 bytes; else 4 bytes,
 //! if all are multiples of 4. If params is decoded, units are of one value, an `f32`, or of four, only the offsets in the output
@@ -184,7 +185,7 @@ impl Sizes {
         let is_found_in_words = match (unit, self.update) {
             (_, Some(Update::IndexRows)) | (Unit::OneDecoded(_), _) => false,
             (Unit::FourDecoded(_), _) | (_, Some(_)) => self.find.is_one_value(),
-            (Unit::Vec4 | Unit::Word, None) => self.find.is_short(),
+            (Unit::Vec4 | Unit::Word | Unit::Half, None) => self.find.is_short(),
         };
         is_found_in_words
             && (self.is_one_block() || self.fills_grid_of_blocks(unit))
@@ -241,7 +242,11 @@ impl Choice {
         if let Some((kernel, rows)) = sizes.packed() {
             return Self { kernel, find, rows };
         }
-        let kernel = match Unit::of(sizes.alignment, sizes.fill_words, sizes.decoding) {
+        let unit = match sizes.update {
+            Some(update) if update.is_of_halves() => Some(Unit::Half),
+            _ => Unit::of(sizes.alignment, sizes.fill_words, sizes.decoding),
+        };
+        let kernel = match unit {
             Some(unit) if sizes.bytes > MAX_ROWS_UNITS * unit.bytes() => Kernel::Long(unit),
             Some(unit) if sizes.fills_lanes_of_four_rows(unit) => Kernel::FourRows(unit),
             Some(unit) => Kernel::Rows(unit),

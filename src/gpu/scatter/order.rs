@@ -19,7 +19,7 @@ use crate::gpu::pass::{Bind, Grid, Pass, Source};
 use crate::gpu::shaders::{Alone, EntryPoint, binding};
 use crate::gpu::shares::grid;
 use crate::gpu::types::{WORD_BYTES, size};
-use crate::gpu::uniform::{GatherUniform, OrderUniform};
+use crate::gpu::uniform::{GatherUniform, OrderUniform, Quantized};
 use crate::gpu::update::{FoldPass, Update};
 use crate::index::IndexKind;
 use crate::plan::{GatherDims, GatherPlan};
@@ -33,6 +33,9 @@ pub(crate) const TILE: u32 = 4096;
 pub(crate) const SCANNED: u32 = 2048;
 /// Bytes in a pair: a key and a number, 4 bytes each.
 const PAIR_BYTES: u64 = 8;
+
+/// The buffer of slots.
+const SLOTS: usize = 4;
 
 /// The most workgroup memory, in bytes, that an entry point of the sort uses.
 pub(crate) const WORKGROUP_BYTES: u32 = 12_288;
@@ -81,7 +84,12 @@ pub(crate) struct Order {
     batch_keys: u64,
     batches: u64,
     blocks: u64,
-    slice_bytes: u64,
+    /// Bytes in the later results of a slice: a word for each number.
+    result_bytes: u64,
+    /// Bytes of the slots that folds of halves keep for the target; 0 if one dispatch has all updates of a row.
+    slots_bytes: u64,
+    /// True if halves are folded.
+    has_slots: bool,
     max_grid_width: u64,
     /// The most workgroups in a dispatch.
     most_workgroups: u64,
@@ -108,7 +116,9 @@ impl Order {
             batch_keys: dims.held_rows + 1,
             batches: dims.batch_size,
             blocks: dims.batch_size * dims.outer_size,
-            slice_bytes: dims.slice_len * element_bytes,
+            result_bytes: dims.slice_len.saturating_mul(WORD_BYTES.into()),
+            slots_bytes: 0,
+            has_slots: element_bytes == 2,
             max_grid_width,
             most_workgroups: (max_grid_width * max_grid_width).min(MOST_WORKGROUPS),
             sum_updates: SUM_UPDATES,
@@ -155,6 +165,25 @@ impl Order {
         Ok(order)
     }
 
+    /// As `self`, with so many bytes of slots for the target; 0 if one dispatch has all updates of a row.
+    pub(crate) fn with_slots(
+        self,
+        slots_bytes: u64,
+        limits: &wgpu::Limits,
+    ) -> Result<Self, GatherError> {
+        match self.has_slots && slots_bytes > limits.max_buffer_size {
+            true => Err(GatherError::DeviceLimit {
+                name: "max_buffer_size",
+                expected: slots_bytes,
+                found: limits.max_buffer_size,
+            }),
+            false => Ok(Self {
+                slots_bytes,
+                ..self
+            }),
+        }
+    }
+
     /// As `self`, with other limits on what a lane does.
     #[cfg(test)]
     pub(crate) fn with_steps(self, sum_updates: u32, most_steps: u32) -> Self {
@@ -192,16 +221,22 @@ impl Order {
         }
     }
 
-    /// Bytes in each buffer: pairs twice, counts, later results.
-    pub(crate) fn scratch_bytes(&self) -> [u64; 4] {
+    /// Bytes in each buffer: pairs twice, counts, later results, slots; 0 if there are no slots.
+    pub(crate) fn scratch_bytes(&self) -> [u64; 5] {
         let counts = DIGITS * self.tiles();
         let results =
-            (self.blocks.saturating_mul(self.stretches())).saturating_mul(self.slice_bytes);
+            (self.blocks.saturating_mul(self.stretches())).saturating_mul(self.result_bytes);
+        let slots = match (self.has_slots, self.slots_bytes) {
+            (false, _) => 0,
+            (true, 0) => results.max(16),
+            (true, bytes) => bytes,
+        };
         [
             pairs_bytes(self.pairs),
             pairs_bytes(self.pairs),
             (counts + counts.div_ceil(SCANNED.into())) * u64::from(WORD_BYTES),
             results.max(16),
+            slots,
         ]
     }
 
@@ -231,6 +266,7 @@ impl Order {
             binding::PAIRS => from,
             binding::SORTED_PAIRS => 1 - from,
             binding::COUNTS => 2,
+            binding::SLOTS => SLOTS,
             _ => 3,
         };
         Bind::whole(Source::Scratch(buffer), self.scratch_bytes()[buffer])
@@ -310,7 +346,7 @@ impl Order {
         // Without later results nothing reads it, and slices may have any length.
         let slice_units = match self.stretches() {
             0 => 0,
-            _ => self.slice_bytes / unit.bytes(),
+            _ => self.result_bytes / unit.bytes().max(WORD_BYTES.into()),
         };
         let most = (self.most_workgroups / slice_workgroups).max(1) * slots;
         let first_sum_block = blocks.first_block * self.stretches();
@@ -322,6 +358,9 @@ impl Order {
         let bind = |number| match number {
             binding::TARGET => Bind::of(Source::Table(dispatch.shard), dispatch.params),
             binding::UPDATES => Bind::of(Source::Slices, dispatch.output),
+            binding::SLOTS if self.slots_bytes > 0 => {
+                Bind::of(Source::Scratch(SLOTS), dispatch.qparams[0])
+            }
             number => self.bind(number, self.sorted()),
         };
         let step = usize::try_from(most).unwrap_or(usize::MAX);
@@ -346,11 +385,18 @@ impl Order {
                     updates: size(dispatch.rows()),
                     first_sum,
                     slice_units: size(slice_units),
-                    first_sum_unit: match pass {
-                        FoldPass::Rows => 0,
+                    first_sum_unit: match slice_units {
+                        0 => 0,
                         _ => size(first_sum_block * slice_units + dispatch.piece / unit.bytes()),
                     },
                     ..self.uniform()
+                },
+                quantized: Quantized {
+                    scales_start: match self.slots_bytes {
+                        0 => u32::MAX,
+                        _ => size(dispatch.qparams[0].start / u64::from(WORD_BYTES)),
+                    },
+                    ..of_dispatch.quantized
                 },
                 ..of_dispatch
             };

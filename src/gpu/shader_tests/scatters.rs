@@ -37,6 +37,8 @@ impl Case<'_> {
         let mut bad = std::collections::BTreeSet::new();
         // The updates of each word, if these are summed.
         let mut updates: HashMap<u64, Vec<u32>> = HashMap::new();
+        // The updates of each half, if these are reduced, by the half's first byte.
+        let mut halves: HashMap<u64, Vec<u16>> = HashMap::new();
         let byte_before = |words: &HashMap<u64, u32>, at: u64| {
             let word = words.get(&(at / 4)).copied();
             word.unwrap_or_else(|| word_before(at / 4))
@@ -52,13 +54,21 @@ impl Case<'_> {
                 Slice::Absent => continue,
             };
             let first = self.starts[0] + row * dims.params_stride * width;
-            let update = self.starts[2] + output_row * dims.output_stride * width;
+            let update_at = self.starts[2] + output_row * dims.output_stride * width;
+            let update = update_at;
             let bytes = dims.slice_len * width;
             match self.update.expect("a scatter") {
                 Update::Fold(Reduce::Add, NumberKind::F32) => {
                     for word in 0..bytes / 4 {
                         let new = update_word(update / 4 + word);
                         updates.entry(first / 4 + word).or_default().push(new);
+                    }
+                }
+                update if update.is_of_halves() => {
+                    for half in 0..bytes / 2 {
+                        let from = update_at + 2 * half;
+                        let new = half_of(update_word(from / 4), from);
+                        halves.entry(first + 2 * half).or_default().push(new);
                     }
                 }
                 Update::Reduce(reduce, of)
@@ -85,6 +95,21 @@ impl Case<'_> {
         for (at, updates) in updates {
             let before = byte_before(&words, at * 4);
             words.insert(at, float_sum(before, &updates, self.steps.0 as usize, add));
+        }
+        if let Some(Update::Fold(reduce, of)) = self.update {
+            for (at, updates) in halves {
+                let before = byte_before(&words, at);
+                let half = reduced_halves(
+                    reduce,
+                    of,
+                    half_of(before, at),
+                    &updates,
+                    self.steps.0 as usize,
+                );
+                let mask = 0xffff << (at % 4 * 8);
+                let word = before & !mask | u32::from(half) << (at % 4 * 8);
+                words.insert(at / 4, word);
+            }
         }
         (words, bad.len())
     }
@@ -119,6 +144,35 @@ fn kernels(run: &Run<'_>) -> Vec<Kernel> {
         _ => None,
     });
     kernels.collect()
+}
+
+fn half_of(word: u32, at: u64) -> u16 {
+    u16::from_le_bytes([byte_of(word, at), byte_of(word, at + 1)])
+}
+
+/// A half that is reduced by updates: widened, reduced as an `f32`, and rounded once.
+fn reduced_halves(
+    reduce: Reduce,
+    of: NumberKind,
+    before: u16,
+    updates: &[u16],
+    most: usize,
+) -> u16 {
+    use half::{bf16, f16};
+    let is_f16 = of == NumberKind::F16;
+    let widened = |bits: u16| match is_f16 {
+        true => f16::from_bits(bits).to_f32().to_bits(),
+        false => bf16::from_bits(bits).to_f32().to_bits(),
+    };
+    let updates: Vec<u32> = updates.iter().map(|&bits| widened(bits)).collect();
+    let add = |a, b| reduced(reduce, NumberKind::F32, a, b);
+    let found = f32::from_bits(float_sum(widened(before), &updates, most, add));
+    match (is_f16, found.is_nan()) {
+        (true, true) => 0x7e00,
+        (false, true) => 0x7fc0,
+        (true, false) => f16::from_f32(found).to_bits(),
+        (false, false) => bf16::from_f32(found).to_bits(),
+    }
 }
 
 pub(super) fn reduced(reduce: Reduce, of: NumberKind, a: u32, b: u32) -> u32 {
@@ -158,13 +212,17 @@ pub(super) fn reduced(reduce: Reduce, of: NumberKind, a: u32, b: u32) -> u32 {
 
 /// Updates for elements of this size, to rows that may repeat or, if `is_unique`, do not.
 fn updates_of(element_bytes: u64, is_unique: bool) -> Vec<Update> {
-    use NumberKind::{F32, I32, U32};
+    use NumberKind::{Bf16, F16, F32, I32, U32};
     use Reduce::{Add, Max, Min, Mul};
     let mut updates = vec![if is_unique {
         Update::Assign
     } else {
         Update::AssignLast
     }];
+    if element_bytes == 2 {
+        let halves = [(Add, F16), (Add, Bf16), (Min, F16), (Max, Bf16)];
+        updates.extend(halves.map(|(reduce, of)| Update::Fold(reduce, of)));
+    }
     if element_bytes == 4 {
         let reductions = [
             (Add, U32),
@@ -277,6 +335,8 @@ fn cut_scatters_equal_the_definition() {
         (300, 60, 1, 4),
         // Runs of 20 updates and more.
         (3, 70, 2, 4),
+        (3, 70, 3, 2),
+        (2, 5, 230, 2),
         (30, 40, 1, 16),
         (3, 4, 1100, 1),
     ] {
@@ -297,10 +357,10 @@ fn cut_scatters_equal_the_definition() {
                         limits: wgpu::Limits {
                             // Pairs and counts are not cut.
                             max_storage_buffer_binding_size: match update {
-                                Update::Fold(..) => 4096,
+                                Update::Fold(..) if width == 4 => 4096,
                                 _ => 1024,
                             },
-                            max_buffer_size: 4096,
+                            max_buffer_size: 1 << 17,
                             max_compute_workgroups_per_dimension: 2,
                             ..wgpu::Limits::default()
                         },

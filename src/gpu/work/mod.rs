@@ -143,7 +143,10 @@ impl<'a> Work<'a> {
         limits: &wgpu::Limits,
     ) -> Result<Self, GatherError> {
         let mut work = Self::of_slices(typed, placed, limits, scatter_text)?;
-        work.order = order;
+        work.order = match (order, &work.slices) {
+            (Some(order), Some(cut)) => Some(order.with_slots(cut.slots_bytes(), limits)?),
+            (order, _) => order,
+        };
         let mut of_rows = Placed {
             indices_start: placed.indices_start,
             has_index_count: placed.has_index_count,
@@ -224,7 +227,9 @@ impl<'a> Work<'a> {
     pub(crate) fn scratch(&self) -> Vec<u64> {
         match (self.winners, &self.order) {
             (Some(winners), _) => winners.scratch_bytes(),
-            (_, Some(order)) => order.scratch_bytes().into(),
+            (_, Some(order)) => (order.scratch_bytes().into_iter())
+                .filter(|&bytes| bytes > 0)
+                .collect(),
             _ => Vec::new(),
         }
     }

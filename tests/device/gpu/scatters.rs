@@ -1,5 +1,6 @@
 //! Scatters that a `Gatherer` records between the caller's buffers: the gathers' cases, read from right to left.
 
+use half::{bf16, f16};
 use libtest_mimic::Trial;
 use wgpu_gather::{
     BadIndices, Buffers, ElementTypes, GatherPlan, Gatherer, IndexKind, Reduce, ScatterRanges,
@@ -12,7 +13,7 @@ use crate::into_buffers::{index_values, table, unchecked, widths, without_runtim
 use crate::trial;
 use testkit::gpu::Gpu;
 use testkit::indices::Hash;
-use testkit::oracle::{Case, Op};
+use testkit::oracle::{Answer, Case, Op};
 use testkit::samples::{POLICIES, Sample, pattern};
 use testkit::scatter::{Number, Told};
 use testkit::sweep;
@@ -132,7 +133,8 @@ fn hot_rows(way: Way) -> Box<dyn Iterator<Item = Sample>> {
         };
         let indices = (0..batches * count).map(|_| index() as i128);
         let case = case_of_blocks([batches, outer, rows, slice_len], indices.collect(), false);
-        case.samples(&[4], &[IndexKind::I32], &[BadIndices::Fill])
+        let width = [4, 2][usize::from(number / 3 % 2 == 1)];
+        case.samples(&[width], &[IndexKind::I32], &[BadIndices::Fill])
     };
     Box::new((0..120).flat_map(sample))
 }
@@ -193,6 +195,14 @@ enum Of {
     I32,
     U32,
     F32,
+    F16,
+    Bf16,
+}
+
+impl Of {
+    const fn is_half(self) -> bool {
+        matches!(self, Self::F16 | Self::Bf16)
+    }
 }
 
 /// A scatter by a sample's case, with its operands and its result.
@@ -269,6 +279,10 @@ fn scatters(sample: &Sample, way: Way, number: usize) -> Vec<Scatter> {
         let of = [Of::I32, Of::U32, Of::F32, Of::F32][number / 5 % 4];
         all.extend(REDUCES.map(|reduce| Some((reduce, of))));
     }
+    if sample.element_bytes == 2 {
+        let of = [Of::F16, Of::Bf16][number / 5 % 2];
+        all.extend(REDUCES.map(|reduce| Some((reduce, of))));
+    }
     if !sweep::takes_every_case() {
         all = vec![all[number % all.len()]];
     }
@@ -309,6 +323,8 @@ impl Scatter {
                     .flat_map(|float| float.to_bits().to_le_bytes())
                     .collect()
             }
+            Some((_, Of::F16)) => halves::<f16>(len, first),
+            Some((_, Of::Bf16)) => halves::<bf16>(len, first),
             _ => pattern(first + len * width)[first..].to_vec(),
         };
         let updates_len = match one_update {
@@ -342,30 +358,31 @@ impl Scatter {
             match reduction {
                 None => to.copy_from_slice(update),
                 // Below.
-                Some((Reduce::Add, Of::F32)) => {}
+                Some((Reduce::Add, Of::F32) | (_, Of::F16 | Of::Bf16)) => {}
                 Some((reduce, of)) => to.copy_from_slice(&reduced(reduce, of, to, update)),
             }
         }
-        if let Some((Reduce::Add, Of::F32)) = reduction {
+        if let Some((reduce, of)) = reduction
+            && ((reduce, of) == (Reduce::Add, Of::F32) || of.is_half())
+        {
             let mut counted = answer.clone();
             for (at, place) in counted.elements.iter_mut().enumerate() {
                 place.take_if(|_| at / slice_len % index_rows >= count);
             }
-            let float = |bytes: &[u8], at: usize| {
-                f32::from_le_bytes(bytes[at * 4..][..4].try_into().unwrap())
-            };
-            let update = |at: usize| match one_update {
-                true => float(&updates, at % slice_len),
-                false => float(&updates, in_gaps(at, strides[1])),
+            let from = |at: usize| match one_update {
+                true => at % slice_len,
+                false => in_gaps(at, strides[1]),
             };
             let dense: usize = case.params_shape.iter().product();
             let places = || (0..dense).map(|at| in_gaps(at, strides[0]));
-            let mut sums: Vec<f32> = places().map(|at| float(&target, at)).collect();
+            let places: Vec<usize> = places().collect();
+            let of_all = match of {
+                Of::F16 => reduce_all::<f16>,
+                Of::Bf16 => reduce_all::<bf16>,
+                _ => reduce_all::<f32>,
+            };
             for _ in 0..times {
-                testkit::scatter::scatter(&counted, Some(Reduce::Add), update, &mut sums);
-            }
-            for (at, sum) in places().zip(sums) {
-                expected[at * 4..][..4].copy_from_slice(&sum.to_le_bytes());
+                of_all(&counted, reduce, &from, &updates, &places, &mut expected);
             }
         }
         // With `Clamp` and `Wrap` only a dim of 0 makes bad rows, which other tests report.
@@ -402,10 +419,12 @@ impl Scatter {
         }
         let index_rows = case.op.index_count(&case.params_shape, &case.indices_shape);
         let has_rows = self.plan.output_len() > 0 && self.plan.params_len() > 0;
-        let sorts = !self.is_unique && index_rows > 1 && has_rows;
+        let repeats_rows = !self.is_unique && index_rows > 1;
+        let is_half = self.reduction.is_some_and(|(_, of)| of.is_half());
+        let sorts = (repeats_rows || is_half) && has_rows;
         match self.reduction? {
-            (Reduce::Mul, Of::F32) => Some("UnsupportedReduce"),
-            (Reduce::Mul, _) | (_, Of::F32) if sorts => {
+            (Reduce::Mul, Of::F32 | Of::F16 | Of::Bf16) => Some("UnsupportedReduce"),
+            (Reduce::Mul, _) | (_, Of::F32 | Of::F16 | Of::Bf16) if sorts => {
                 // A tile of pairs has 256 counts and a total.
                 let pairs = match repeats {
                     true => {
@@ -452,6 +471,8 @@ impl Scatter {
             Some((reduce, Of::I32)) => buffers.reduce::<i32>(reduce),
             Some((reduce, Of::U32)) => buffers.reduce::<u32>(reduce),
             Some((reduce, Of::F32)) => buffers.reduce::<f32>(reduce),
+            Some((reduce, Of::F16)) => buffers.reduce::<f16>(reduce),
+            Some((reduce, Of::Bf16)) => buffers.reduce::<bf16>(reduce),
         }
     }
 
@@ -462,6 +483,32 @@ impl Scatter {
         let mut hash = Hash::of(case);
         let (a, b) = (hash.below(rows + 1), hash.below(rows + 1));
         [a.min(b), 0, a.max(b) - a.min(b), rows - a.max(b)]
+    }
+}
+
+/// Bytes of different numbers.
+fn halves<T: Number>(len: usize, first: usize) -> Vec<u8> {
+    let numbers: Vec<T> = (first..first + len).map(T::of).collect();
+    bytemuck::cast_slice(&numbers).to_vec()
+}
+
+/// Reduces the target's elements at `places` by the definition.
+fn reduce_all<T: Number>(
+    answer: &Answer,
+    reduce: Reduce,
+    from: &dyn Fn(usize) -> usize,
+    updates: &[u8],
+    places: &[usize],
+    target: &mut [u8],
+) {
+    let width = size_of::<T>();
+    let element =
+        |bytes: &[u8], at: usize| bytemuck::pod_read_unaligned::<T>(&bytes[at * width..][..width]);
+    let mut elements: Vec<T> = places.iter().map(|&at| element(target, at)).collect();
+    let update = |at: usize| element(updates, from(at));
+    testkit::scatter::scatter(answer, Some(reduce), update, &mut elements);
+    for (at, found) in places.iter().zip(elements) {
+        target[at * width..][..width].copy_from_slice(bytemuck::bytes_of(&found));
     }
 }
 
@@ -476,6 +523,7 @@ fn reduced(reduce: Reduce, of: Of, a: &[u8], b: &[u8]) -> [u8; 4] {
         Of::F32 => f32::from_bits(a)
             .reduced(reduce, f32::from_bits(b))
             .to_bits(),
+        Of::F16 | Of::Bf16 => unreachable!("reduced all at once"),
     };
     bits.to_le_bytes()
 }

@@ -13,7 +13,7 @@ pub(super) struct Bindings<'r, 'a> {
     pub(super) run: &'r mut Run<'a>,
     pub(super) pass: &'r Pass,
     /// What the pass binds, by number.
-    pub(super) binds: [Option<Bind>; binding::SUMS as usize + 1],
+    pub(super) binds: [Option<Bind>; binding::SLOTS as usize + 1],
     /// The lane (workgroup, number) that loads or stores each word of the output, or stores each word of the target, and
     /// whether by atomics: no other lane may, but by atomics too.
     pub(super) owners: HashMap<(usize, u64), ((u64, u32), bool)>,

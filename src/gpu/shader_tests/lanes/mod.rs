@@ -368,7 +368,7 @@ impl<'a> Run<'a> {
         let entry_point = pass.key.entry_point;
         let module = module(entry_point);
         let machine = Machine::new(&module, entry_point.name());
-        let mut binds = [None; binding::SUMS as usize + 1];
+        let mut binds = [None; binding::SLOTS as usize + 1];
         for (number, bind) in pass.binds.iter() {
             binds[number as usize] = Some(bind);
         }
