@@ -86,7 +86,7 @@ impl Scatter {
         }
         let index = |n: usize| match self.select {
             Select::Sorted => (n * self.rows / self.updates) as u32,
-            Select::HalfOne if n % 2 == 0 => 0,
+            Select::HalfOne if n.is_multiple_of(2) => 0,
             _ => random.below(rows),
         };
         (0..self.updates).map(index).collect()
