@@ -119,13 +119,24 @@ fn a_name_of_a_function_is_in_one_file_or_in_alternatives() {
         "four_halves",
     ];
     let round = ["to_f16", "to_bf16"];
+    let widen = ["from_f16", "from_bf16"];
+    let fold = ["fold_units", "fold_halves"];
     let decode: Vec<_> = encodings().into_iter().map(Encoding::file).collect();
     let find = ["index_rows", "general"];
     let find_packed = ["packed_words", "packed_narrow"];
     let updates = ["assign", "assign_last", "reduce", "atomics"];
     let stores = ["updates", "target_units", "atomics"];
     let moves = [&["slices"], &updates[..], &stores].concat();
-    let alternatives = [&find[..], &find_packed, &units, &decode, &round, &moves];
+    let alternatives = [
+        &find[..],
+        &find_packed,
+        &units,
+        &decode,
+        &round,
+        &widen,
+        &fold,
+        &moves,
+    ];
     let mut files: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for file in shaders()
         .into_iter()
@@ -247,6 +258,7 @@ fn each_binding_is_the_operand_that_rust_binds() {
                 binding::SORTED_PAIRS => ("sorted", READ_AND_WRITE),
                 binding::COUNTS => ("counts", READ_AND_WRITE),
                 binding::SUMS => ("sums", READ_AND_WRITE),
+                binding::SLOTS => ("slots", READ_AND_WRITE),
                 binding::ENTRIES => ("entries", READ),
                 binding::BITS => ("bits", READ_AND_WRITE),
                 binding::NUMBERS => ("numbers", READ_AND_WRITE),
