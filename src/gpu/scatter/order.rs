@@ -8,6 +8,8 @@
 //! fold_later, fold_sums            if a row may have more: reduce each later 1,024 by themselves, then their results in order
 //! ```
 
+use std::ops::ControlFlow;
+
 use bytemuck::Zeroable;
 
 use crate::error::GatherError;
@@ -74,9 +76,15 @@ const MOST_ROWS: u64 = 1 << 31;
 /// start of the first.
 const MOST_BATCH_ROWS: u64 = 1 << 30;
 
+/// What lists passes calls with each of them, in order, until it breaks.
+pub(crate) type Add<'a> = &'a mut dyn FnMut(Pass) -> ControlFlow<()>;
+
 /// The sizes of a sort and its folds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Order {
+    /// Lists the passes of the sort, or those that fold the updates of a dispatch. By this pointer, an app that never scatters holds
+    /// none of them.
+    pub(crate) passes: fn(&Self, Option<(Fold<'_>, &Dispatch)>, Add<'_>) -> ControlFlow<()>,
     /// Index rows in all batches, and in one. One that several output rows of a block read counts for each of them.
     pairs: u64,
     places: u64,
@@ -111,6 +119,10 @@ impl Order {
     ) -> Result<Self, GatherError> {
         let max_grid_width = u64::from(limits.max_compute_workgroups_per_dimension);
         let order = Self {
+            passes: |order, fold, add| match fold {
+                None => order.each_sort(add),
+                Some((fold, dispatch)) => order.each_fold(fold, dispatch, add),
+            },
             pairs: dims.batch_size.saturating_mul(dims.index_count),
             places: dims.index_count,
             batch_keys: dims.held_rows + 1,
@@ -272,11 +284,7 @@ impl Order {
         Bind::whole(Source::Scratch(buffer), self.scratch_bytes()[buffer])
     }
 
-    /// Calls `add` with each pass of the sort, in order.
-    pub(crate) fn each_sort<E>(
-        &self,
-        add: &mut impl FnMut(Pass) -> Result<(), E>,
-    ) -> Result<(), E> {
+    fn each_sort(&self, add: Add<'_>) -> ControlFlow<()> {
         let rounds = (0..self.rounds()).flat_map(|round| [0, 1, 2, 3].map(|pass| (round, pass)));
         let scanned = (DIGITS * self.tiles()).div_ceil(SCANNED.into());
         for (round, pass) in rounds {
@@ -298,16 +306,10 @@ impl Order {
                 |number| self.bind(number, round as usize % 2),
             ))?;
         }
-        Ok(())
+        ControlFlow::Continue(())
     }
 
-    /// Calls `add` with each pass that folds the updates of a dispatch, in order.
-    pub(crate) fn each_fold<E>(
-        &self,
-        fold: Fold<'_>,
-        dispatch: &Dispatch,
-        add: &mut impl FnMut(Pass) -> Result<(), E>,
-    ) -> Result<(), E> {
+    fn each_fold(&self, fold: Fold<'_>, dispatch: &Dispatch, add: Add<'_>) -> ControlFlow<()> {
         let stretches = self.stretches();
         self.each_of_fold(fold, dispatch, FoldPass::Rows, 0, add)?;
         if stretches > 0 {
@@ -316,18 +318,18 @@ impl Order {
         for first_sum in (0..stretches).step_by(self.most_steps as usize) {
             self.each_of_fold(fold, dispatch, FoldPass::Sums, size(first_sum), add)?;
         }
-        Ok(())
+        ControlFlow::Continue(())
     }
 
     /// One pass of a fold, or several if a grid has too few lanes.
-    fn each_of_fold<E>(
+    fn each_of_fold(
         &self,
         fold: Fold<'_>,
         dispatch: &Dispatch,
         pass: FoldPass,
         first_sum: u32,
-        add: &mut impl FnMut(Pass) -> Result<(), E>,
-    ) -> Result<(), E> {
+        add: Add<'_>,
+    ) -> ControlFlow<()> {
         let (dims, blocks) = (fold.plan.dims(), dispatch.blocks);
         let unit = dispatch.kernel.unit().expect("numbers are whole units");
         let last_block = (dispatch.output_rows.1 - 1) / dims.index_count;
@@ -402,7 +404,7 @@ impl Order {
             };
             add(Pass::new(key, Some(uniform), Grid::Given(workgroups), bind))?;
         }
-        Ok(())
+        ControlFlow::Continue(())
     }
 }
 
@@ -438,10 +440,10 @@ mod tests {
             ))
         };
         let of_target = too_many("rows of the target in all blocks", 1 << 31, (1 << 31) + 2);
-        assert_eq!(order([2, (1 << 30) + 1], 4, &limits), of_target);
+        assert_eq!(order([2, (1 << 30) + 1], 4, &limits).map(drop), of_target);
         assert!(order([2, 1 << 30], 4, &limits).is_ok());
         let of_batch = too_many("output rows of a batch", 1 << 30, (1 << 30) + 1);
-        assert_eq!(order([2, 9], (1 << 30) + 1, &limits), of_batch);
+        assert_eq!(order([2, 9], (1 << 30) + 1, &limits).map(drop), of_batch);
         let least = |name: &str, expected: u64, found: u64| {
             Err(format!(
                 "device limit {name} must be at least {expected}, found {found}"
@@ -452,14 +454,17 @@ mod tests {
             (1 << 27) + (1 << 15),
             1 << 27,
         );
-        assert_eq!(order([1, 9], (1 << 24) + 1, &limits), of_binding);
+        assert_eq!(order([1, 9], (1 << 24) + 1, &limits).map(drop), of_binding);
         assert!(order([1, 9], 1 << 24, &limits).is_ok());
         let few_workgroups = wgpu::Limits {
             max_compute_workgroups_per_dimension: 2,
             ..limits
         };
         let of_grid = least("max_compute_workgroups_per_dimension", 3, 2);
-        assert_eq!(order([1, 9], 4 * 4096 + 1, &few_workgroups), of_grid);
+        assert_eq!(
+            order([1, 9], 4 * 4096 + 1, &few_workgroups).map(drop),
+            of_grid
+        );
         assert!(order([1, 9], 4 * 4096, &few_workgroups).is_ok());
     }
 

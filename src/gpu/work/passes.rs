@@ -1,5 +1,7 @@
 //! Lists the passes of a call's work, stage by stage.
 
+use std::ops::ControlFlow;
+
 use bytemuck::Zeroable;
 
 use super::Work;
@@ -69,8 +71,16 @@ impl<'a> Work<'a> {
     ) -> Result<(), E> {
         let (plan, index_kind) = (self.typed.plan, self.typed.types.index_kind);
         let aliased = self.placed.aliased;
-        match (stage, &self.order) {
-            (Stage::Sort, Some(order)) => order.each_sort(add),
+        let mut failed = None;
+        let mut until_failed = |pass| match add(pass) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                failed = Some(error);
+                ControlFlow::Break(())
+            }
+        };
+        let _ = match (stage, &self.order) {
+            (Stage::Sort, Some(order)) => (order.passes)(order, None, &mut until_failed),
             (Stage::Fold, Some(order)) => {
                 let fold = Fold {
                     plan,
@@ -80,16 +90,19 @@ impl<'a> Work<'a> {
                 };
                 let slices = self.slices.iter();
                 let mut dispatches = slices.flat_map(|cut| cut.dispatches_up_to(most));
-                dispatches.try_for_each(|dispatch| order.each_fold(fold, &dispatch, add))
+                dispatches.try_for_each(|dispatch| {
+                    (order.passes)(order, Some((fold, &dispatch)), &mut until_failed)
+                })
             }
             (Stage::Mask, _) => {
                 let aliased = self.placed.mask_aliased;
                 let passes = self.masks.iter();
                 let mut passes = passes.map(|of| of.pass(plan, index_kind, aliased));
-                passes.try_for_each(add)
+                return passes.try_for_each(add);
             }
-            _ => self.each_dispatch(stage, most, add),
-        }
+            _ => return self.each_dispatch(stage, most, add),
+        };
+        failed.map_or(Ok(()), Err)
     }
 
     /// The cut of a stage that follows one, and its plan.
