@@ -76,15 +76,17 @@ const MOST_ROWS: u64 = 1 << 31;
 /// start of the first.
 const MOST_BATCH_ROWS: u64 = 1 << 30;
 
-/// What lists passes calls with each of them, in order, until it breaks.
-pub(crate) type Add<'a> = &'a mut dyn FnMut(Pass) -> ControlFlow<()>;
+/// Called with each pass, in order, until it breaks.
+type Add<'a> = &'a mut dyn FnMut(Pass) -> ControlFlow<()>;
+
+/// Lists the passes of the sort, or those that fold the updates of a dispatch.
+type Passes = fn(&Order, Option<(Fold<'_>, &Dispatch)>, Add<'_>) -> ControlFlow<()>;
 
 /// The sizes of a sort and its folds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Order {
-    /// Lists the passes of the sort, or those that fold the updates of a dispatch. By this pointer, an app that never scatters holds
-    /// none of them.
-    pub(crate) passes: fn(&Self, Option<(Fold<'_>, &Dispatch)>, Add<'_>) -> ControlFlow<()>,
+    /// A pointer, so that an app that never scatters holds none of the passes.
+    pub(crate) passes: Passes,
     /// Index rows in all batches, and in one. One that several output rows of a block read counts for each of them.
     pairs: u64,
     places: u64,
