@@ -1,12 +1,15 @@
 //! Scatters that add floats on the GPU. Each run must give the CPU's bits, also if one row of the target meets all updates.
 
+use std::any::type_name;
 use std::time::Instant;
 
+use bytemuck::NoUninit;
+use half::{bf16, f16};
 use libtest_mimic::Trial;
 use testkit::gpu::Gpu;
 use testkit::indices::Hash;
 use testkit::sweep;
-use wgpu_gather::{Gather, GatherPlan, Reduce};
+use wgpu_gather::{Element, Gather, GatherPlan, Number, Reduce};
 
 use crate::trial;
 
@@ -14,6 +17,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial("a_sum_is_the_same_in_each_run", one_result),
         trial("a_row_may_meet_all_updates", hot_rows),
+        trial("a_sum_may_end_with_a_block", ends_of_blocks),
     ]
 }
 
@@ -33,17 +37,26 @@ fn floats(count: usize, seed: u64) -> Vec<f32> {
     (0..count).map(float).collect()
 }
 
-fn bits(floats: &[f32]) -> Vec<u32> {
-    floats.iter().map(|float| float.to_bits()).collect()
+/// Sums on the GPU and compares with the CPU: floats of 4 bytes, `runs` times, and both halves, a tenth as often.
+fn check(gpu: &Gpu, plan: &GatherPlan, indices: &[u32], runs: usize) {
+    check_of(gpu, plan, indices, runs, |float| float);
+    check_of(gpu, plan, indices, runs.div_ceil(10), f16::from_f32);
+    check_of(gpu, plan, indices, runs.div_ceil(10), bf16::from_f32);
 }
 
-/// Sums on the GPU, `runs` times, and compares with the CPU.
-fn check(gpu: &Gpu, plan: &GatherPlan, indices: &[u32], runs: usize) {
+fn check_of<T: Number + Element + NoUninit>(
+    gpu: &Gpu,
+    plan: &GatherPlan,
+    indices: &[u32],
+    runs: usize,
+    number: fn(f32) -> T,
+) {
     let [rows, slice_len] = *plan.params_shape() else {
         panic!("rows of one dim");
     };
-    let target = floats(rows * slice_len, 1);
-    let updates = floats(indices.len() * slice_len, 2);
+    let numbers = |count, seed| -> Vec<T> { floats(count, seed).into_iter().map(number).collect() };
+    let target = numbers(rows * slice_len, 1);
+    let updates = numbers(indices.len() * slice_len, 2);
     let mut expected = target.clone();
     plan.scatter_reduce(Reduce::Add, &updates, indices, &mut expected)
         .unwrap();
@@ -55,7 +68,17 @@ fn check(gpu: &Gpu, plan: &GatherPlan, indices: &[u32], runs: usize) {
         let request = gpu.scatter(plan, &on_gpu, &indices, &mut sums);
         request.reduce(Reduce::Add).wait().unwrap();
         let found = sums.download_blocking().unwrap();
-        assert!(bits(&found) == bits(&expected), "{plan}");
+        let [found, expected] = [&found, &expected].map(|of| bytemuck::cast_slice::<T, u8>(of));
+        assert!(found == expected, "{plan} of {}", type_name::<T>());
+    }
+}
+
+/// One row gets as many updates as a block has, one less and one more, the other row the rest.
+fn ends_of_blocks(gpu: &'static Gpu) {
+    for count in [1023, 1024, 1025, 2048, 2049] {
+        let indices: Vec<u32> = (0..3000).map(|n| u32::from(n < count)).collect();
+        let plan = Gather::new().plan(&[2, 3], &[indices.len()]).unwrap();
+        check(gpu, &plan, &indices, 1);
     }
 }
 
