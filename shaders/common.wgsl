@@ -107,9 +107,9 @@ struct Order {
     first_sum_unit: u32,
 }
 
-// What decode/block_quantized.wgsl reads about the encoding, and a zero for decode/row_wise_8.wgsl and float_sums.wgsl. For
-// fold_halves.wgsl, scales_start is the first slot of the bound target; NONE if the target needs none. Starts are
-// bytes from a binding's start to its first row.
+// The numbers of an encoding that decode/block_quantized.wgsl reads, and a zero that decode/row_wise_8.wgsl and float_sums.wgsl read.
+// Starts are bytes from a binding's start to its first row. But fold_halves.wgsl reads scales_start as the number of the bound
+// target's first slot, or NONE if the target has no slots.
 struct Quantized {
     params_start: u32,
     scales_start: u32,

@@ -98,7 +98,7 @@ fn nonzero_of_words(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_
     }
 }
 
-// Runs as one workgroup.
+// One workgroup turns the counts of tiles into the number of true entries before each tile.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn nonzero_scan(@builtin(local_invocation_index) local: u32) {
     let tiles = gather.order.tiles;

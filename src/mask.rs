@@ -14,7 +14,7 @@ use crate::plan::lengths::{check_byte_len, check_len};
 const MANY: u32 = 16;
 const FEW_RUNS: u32 = 4;
 
-/// What an entry of a mask is made of.
+/// The type of a mask's entries: single bits, bytes or `u32`s.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MaskKind {
     Bits,
@@ -88,7 +88,7 @@ impl<D> Mask<D> {
         self
     }
 
-    /// The same mask of the entries that `data` holds.
+    /// A mask of this one's type, length and sense, whose entries lie in `data`.
     #[cfg(feature = "gpu")]
     pub(crate) fn over<E>(&self, data: E) -> Mask<E> {
         Mask {

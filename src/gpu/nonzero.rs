@@ -68,7 +68,7 @@ pub struct Nonzero<'a> {
     pub numbers: wgpu::BufferSlice<'a>,
     /// Where the count goes.
     pub count: wgpu::BufferSlice<'a>,
-    /// What the numbers hold from the count on, if not what they held before.
+    /// This number fills the rest of `numbers`, after the last true entry's. Without it the rest keeps its content.
     pub fill: Option<u32>,
 }
 

@@ -52,7 +52,7 @@ pub(super) async fn nonzero<M: Element>(
     Ok(Tensor::new(storage, &[count as usize]))
 }
 
-/// Submits the passes, and starts to map the count.
+/// Submits the passes that number a mask's true entries, and starts to map the buffer of their count.
 fn start<'o, M>(
     owner: &'o Arc<Owner>,
     mask: &Mask<&Tensor<M>>,

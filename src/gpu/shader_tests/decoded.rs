@@ -175,8 +175,8 @@ fn long_rows_and_their_pieces_are_decoded() {
     }
 }
 
-/// A device with one workgroup a dispatch has just enough lanes for the largest block's values. Halves that start within a word
-/// need one lane more.
+/// A dispatch of one workgroup, 256 lanes, decodes a block of 256 values, the largest. A row of 512 halves fills the lanes too if it
+/// starts at a word, and needs one lane more if it starts within one.
 #[test]
 fn one_workgroup_decodes_a_block_at_once() {
     for decoding in cut_at_every_start() {

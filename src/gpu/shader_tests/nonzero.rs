@@ -21,7 +21,7 @@ const SCAN: &str = "@group(0) @binding(99) var<storage, read> sums: array<vec2<u
     fn sum_before(local: u32, value: u32) -> vec2<u32> { return sums[local]; }";
 
 struct Lanes {
-    /// What each source holds.
+    /// The words of each buffer that passes bind.
     words: HashMap<Source, Vec<u32>>,
     uniform: GatherUniform,
     binds: HashMap<u32, Bind>,

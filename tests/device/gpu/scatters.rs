@@ -486,7 +486,7 @@ impl Scatter {
     }
 }
 
-/// Bytes of different numbers.
+/// The bytes of `len` numbers, which differ: whole numbers from `first` on.
 fn halves<T: Number>(len: usize, first: usize) -> Vec<u8> {
     let numbers: Vec<T> = (first..first + len).map(T::of).collect();
     bytemuck::cast_slice(&numbers).to_vec()
