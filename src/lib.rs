@@ -118,6 +118,7 @@ only at run time. Two ways to a GPU come with the feature `gpu`: one records int
 #[cfg(feature = "ndarray")]
 mod arrays;
 mod bad_indices;
+mod bags;
 mod cpu;
 mod element;
 mod encoding;
@@ -135,6 +136,15 @@ mod reduce;
 mod reserve;
 
 pub use bad_indices::{BadIndices, NegativeIndices};
+#[doc(alias(
+    "embedding_bag",
+    "EmbeddingBag",
+    "embedding_lookup_sparse",
+    "segment_reduce"
+))]
+pub use bags::Bags;
+#[doc(alias("include_last_offset", "ragged", "row_splits", "indptr"))]
+pub use bags::Offsets;
 #[cfg(feature = "gpu")]
 pub use element::Element;
 pub use element::ElementTypes;
@@ -170,7 +180,7 @@ pub use plan::ToPlan;
 pub use plan::With;
 pub use reduce::Number;
 #[doc(alias("scatter_add", "scatter_nd", "index_add", "add.at", "segment_sum"))]
-#[doc(alias("bincount", "histogram", "embedding_bag"))]
+#[doc(alias("bincount", "histogram"))]
 pub use reduce::Reduce;
 #[cfg(feature = "gpu")]
 pub use wgpu;

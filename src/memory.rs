@@ -42,7 +42,9 @@ macro_rules! bytes_of {
 
 bytes_of! {
     bools: bool,
+    halfwords: u16,
     words: u32,
+    longs: u64,
 }
 
 /// The bytes of a value. Without optimisation, this takes less time than `to_ne_bytes` and a conversion of each byte.

@@ -32,6 +32,10 @@ pub enum Operand {
     Scales,
     /// The zero points, if params is quantised.
     ZeroPoints,
+    /// Where the bags of indices begin.
+    Offsets,
+    /// The weights of indices in bags.
+    Weights,
     /// A tensor outside a gather, as `Executor::upload` makes it.
     Tensor,
 }
@@ -65,6 +69,8 @@ impl fmt::Display for Operand {
             Self::IndexCount => f.write_str("index count"),
             Self::Scales => f.write_str("scales"),
             Self::ZeroPoints => f.write_str("zero points"),
+            Self::Offsets => f.write_str("offsets"),
+            Self::Weights => f.write_str("weights"),
             Self::Tensor => f.write_str("tensor"),
         }
     }

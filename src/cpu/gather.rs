@@ -289,7 +289,7 @@ fn repeat(element: &[Byte], slice: &mut [Byte]) {
 
 /// The time that a slice takes besides the copy of its bytes, as the bytes that are copied in that time.
 #[cfg(feature = "rayon")]
-const BYTES_PER_SLICE: usize = 128;
+pub(super) const BYTES_PER_SLICE: usize = 128;
 
 /// Bytes from which threads share a gather, of copies or of decoded rows. Another thread needs 20 to 50 us to wake. On two
 /// virtual cores of a Zen 3, 2 MiB take 0.76 to 1.02 times as long on both of them, and 0.92 to 1.17 times if the other one

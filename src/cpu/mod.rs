@@ -4,6 +4,7 @@
 // First, so that the docs of a plan begin with `gather`.
 mod elements;
 
+mod bags;
 mod bytes;
 mod copy;
 mod cursor;

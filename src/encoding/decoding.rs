@@ -31,12 +31,20 @@ impl Decoding {
         }
     }
 
-    /// The file in shaders/ that rounds halves.
+    /// The file in shaders/ that rounds the decoded values.
     pub(crate) const fn rounding_file(self) -> Option<&'static str> {
-        match self.to {
-            FloatKind::F32 => None,
-            FloatKind::F16 => Some("to_f16"),
-            FloatKind::Bf16 => Some("to_bf16"),
+        self.to.rounding_file()
+    }
+}
+
+#[cfg(feature = "gpu")]
+impl FloatKind {
+    /// The file in shaders/ that rounds to the type.
+    pub(crate) const fn rounding_file(self) -> Option<&'static str> {
+        match self {
+            Self::F32 => None,
+            Self::F16 => Some("to_f16"),
+            Self::Bf16 => Some("to_bf16"),
         }
     }
 }

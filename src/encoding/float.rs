@@ -1,7 +1,14 @@
 //! The float types that rows are decoded to, and the rounding to the shorter ones.
 
-use crate::memory::{Byte, Leveled, run_at_best_level, to_f16s, write_into};
+#[cfg(feature = "half")]
+use half::slice::HalfFloatSliceExt;
+
+use super::Encoding;
+#[cfg(feature = "half")]
+use crate::memory::halfwords;
+use crate::memory::{Byte, Leveled, run_at_best_level, to_f16s, value, write_into};
 use crate::names::names;
+use crate::reduce::sealed::Number;
 
 /// A float type: the one that rows are decoded to, or that of a [`BlockQuantized`](crate::BlockQuantized)'s scales.
 ///
@@ -45,29 +52,38 @@ impl FloatKind {
 pub trait Float: Copy + Default + Send + Sync + sealed::Float {}
 
 mod sealed {
-    pub trait Float {
+    use crate::encoding::Encoding;
+
+    pub trait Float: Sized {
         const KIND: super::FloatKind;
+
+        /// Values of this type as `f32`s, or halves as rows of an encoding.
+        fn params(values: &[Self]) -> Result<&[f32], (Encoding, &[u8])>;
     }
 }
 
 macro_rules! floats {
-    ($($(#[$when:meta])* $kind:ident: $float:ty;)*) => {$(
+    ($($(#[$when:meta])* $kind:ident: $float:ty, |$values:ident| $params:expr;)*) => {$(
         $(#[$when])*
         impl Float for $float {}
 
         $(#[$when])*
         impl sealed::Float for $float {
             const KIND: FloatKind = FloatKind::$kind;
+
+            fn params($values: &[Self]) -> Result<&[f32], (Encoding, &[u8])> {
+                $params
+            }
         }
     )*};
 }
 
 floats! {
-    F32: f32;
+    F32: f32, |values| Ok(values);
     #[cfg(feature = "half")]
-    F16: half::f16;
+    F16: half::f16, |values| Err((Encoding::F16, halfwords(values.reinterpret_cast())));
     #[cfg(feature = "half")]
-    Bf16: half::bf16;
+    Bf16: half::bf16, |values| Err((Encoding::Bf16, halfwords(values.reinterpret_cast())));
 }
 
 /// Values that are decoded before they are rounded. They stay in the first cache. Each block is smaller.
@@ -106,6 +122,26 @@ fn round(kind: FloatKind, values: &[f32], halves: &mut [[Byte; 2]]) {
     let done = to_f16s(values, halves);
     if done < values.len() {
         run_at_best_level(Round(&values[done..], &mut halves[done..], to_f16));
+    }
+}
+
+/// Writes values as elements of a kind: each NaN as the one of that kind.
+pub(crate) fn store(kind: FloatKind, values: &[f32], to: &mut [Byte]) {
+    match kind {
+        FloatKind::F32 => run_at_best_level(OfOneNan(values, to.as_chunks_mut().0)),
+        FloatKind::F16 | FloatKind::Bf16 => round(kind, values, to.as_chunks_mut().0),
+    }
+}
+
+/// Copies values, with the one NaN for any NaN.
+struct OfOneNan<'a>(&'a [f32], &'a mut [[Byte; 4]]);
+
+impl Leveled for OfOneNan<'_> {
+    #[inline(always)]
+    fn run(self) {
+        for (&number, to) in self.0.iter().zip(self.1) {
+            *to = value(number.of_one_nan());
+        }
     }
 }
 

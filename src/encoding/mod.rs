@@ -18,6 +18,7 @@ pub(crate) use self::encoded::QPARAMS;
 pub(crate) use self::float::Output;
 #[cfg(feature = "half")]
 pub(crate) use self::float::round_to;
+pub(crate) use self::float::store;
 pub use self::float::{Float, FloatKind};
 pub(crate) use self::parts::Parts;
 pub(crate) use self::quantized::QuantizedRow;

@@ -76,6 +76,13 @@ pub enum RunError {
     /// Scales or zero points were given for an encoding that does not have them.
     #[error("{operand} must not be given: the encoding has none")]
     UnexpectedOperand { operand: Operand },
+    /// The offset at a place is less than the one before it, or more than the number of indices; or the first is not 0.
+    #[error("offsets[{place}] must be {}, found {found}", either(.expected))]
+    Offset {
+        place: usize,
+        expected: RangeInclusive<u64>,
+        found: i128,
+    },
     /// An index is out of range, and the policy makes it an error.
     #[error(transparent)]
     BadIndex(#[from] BadIndexError),

@@ -155,6 +155,13 @@ pub enum PlanError {
         block_len: u64,
         found: u64,
     },
+    /// Bags are of rows along the first axis of whole params, and leave no gaps in the output. `part` is what the plan has otherwise.
+    #[error("a plan for bags must have {part} {expected}, found {found}")]
+    Bags {
+        part: &'static str,
+        expected: u64,
+        found: u64,
+    },
     /// Quantised values cannot have `found` bits.
     #[error("quantised values must have 2, 4 or 8 bits, found {found}")]
     QuantizedBits { found: u32 },

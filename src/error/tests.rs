@@ -88,6 +88,7 @@ fn each_plan_error_has_its_row() {
         TooManyElements = gather.plan(&[1, 2], &[1 << 62]).unwrap_err(),
         StretchedTarget = of_run(stretched.scatter(&[0; 56], &[0; 56], &mut [0; 5])),
         EncodedTarget = of_run(rows.scatter_bytes(q8_0, &[], &[], &mut [])),
+        Bags = of_run(gather.axis(1).plan(&[3, 2], &[4]).unwrap().gather_bags(&[0.0_f32; 6], &[0; 4], crate::Bags::sum(&[0, 4][..]))),
         CutBlock = of_run(cut.gather_encoded(&table, &[0])),
         EncodedElements = of_run(single.gather_encoded(&table, &[0])),
         QuantizedBits = BlockQuantized::new(3, 32).unwrap_err(),
@@ -127,6 +128,7 @@ fn each_run_error_has_its_row() {
         UnexpectedOperand = blocks.gather_encoded(&Encoded::new(Encoding::Q8_0, &[0; 102][..]).scales(&[0; 2]), &[0]).unwrap_err(),
         OutputStride = gaps.unwrap().gather(&[0; 8], &[0; 3]).unwrap_err(),
         TargetLayout = RunError::TargetLayout { shape: vec![3, 2], strides: vec![4, 1] },
+        Offset = plan.gather_bags(&[0.0_f32; 3], &[0; 2], crate::Bags::sum(&[0, 2, 1][..])).unwrap_err(),
         BadIndex = gather.plan(&[3], &[2, 2]).unwrap().gather(&[0; 3], &[0, 1, 3, -1]).unwrap_err(),
         OutOfMemory = RunError::OutOfMemory { operand: Output, elements: 4, element_bytes: 8 },
     ];

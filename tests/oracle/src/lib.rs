@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a case fails by panicking")]
 
+mod bags;
 mod coordinates;
 mod op;
 mod policy;
@@ -10,6 +11,7 @@ mod sums;
 pub mod sweep;
 mod values;
 
+pub use bags::{Combine, combined};
 pub use coordinates::{for_each_coordinate, unravel};
 pub use op::{Op, Rejection};
 pub use policy::Policy;

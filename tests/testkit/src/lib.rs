@@ -7,6 +7,7 @@
     allow(arithmetic_overflow, reason = "shapes of the table pass 32 bits")
 )]
 
+pub mod bags;
 pub mod bench;
 pub mod cases;
 #[cfg(feature = "trials")]
@@ -38,6 +39,6 @@ pub mod samples;
 pub mod scatter;
 pub mod sizes;
 pub mod small_shapes;
-pub use gather_oracle::sweep;
+pub use gather_oracle::{Combine, sweep};
 #[cfg(feature = "gpu")]
 pub mod waits;
