@@ -62,7 +62,7 @@ struct GatherUniform {
     fill_words: u32,
     // 0 if the dispatch reports no bad rows; 2 for a gather's first report, 1 for later ones.
     reports: u32,
-    // For count_rows: the rows if the count leaves none out; 0 for rows that no count reaches.
+    // For count_rows: the rows if the count leaves none out; 0 for rows that no count reaches. For bags.wgsl: all bags.
     most_rows: u32,
     // Rows that params holds in each block: fewer than all only if params is a shard.
     held_rows: vec2<u32>,
@@ -83,6 +83,7 @@ struct GatherUniform {
     general: General,
     quantized: Quantized,
     order: Order,
+    bags: Bags,
 }
 
 // In a scatter that sorts its index rows, what write_keys.wgsl, sort.wgsl and fold.wgsl read.
@@ -105,6 +106,22 @@ struct Order {
     // Units in a whole slice, and where the first block's first sum is.
     slice_units: u32,
     first_sum_unit: u32,
+}
+
+// In a sum over bags, what bags.wgsl reads.
+struct Bags {
+    // How many indices there are, and how many each bag has, if all have equally many; else NONE.
+    places: u32,
+    size: u32,
+    // Where the first offset is in its binding, and the first weight, in words; words in an offset; an offset's sign bit, or 0.
+    offsets_start: u32,
+    weights_start: u32,
+    offset_words: u32,
+    offset_sign: u32,
+    // How many offsets there are.
+    offsets: u32,
+    // 1 if sums are divided by the number of good rows.
+    is_mean: u32,
 }
 
 // The numbers of an encoding that decode/block_quantized.wgsl reads, and a zero that decode/row_wise_8.wgsl and float_sums.wgsl read.

@@ -1,4 +1,4 @@
-// Needs: vec4 or words
+// Needs: vec4 or words or four_decoded or one_decoded
 //
 // Sums f32s with equal bits on every device. WGSL lets a device flush subnormal numbers, ignore NaNs, infinities and the sign
 // of zero, and reassociate sums. The device adds only where none of this can show:

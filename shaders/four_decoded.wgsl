@@ -2,6 +2,7 @@
 //
 // A unit is 16 output bytes: a group of four decoded values.
 alias Unit = vec4<u32>;
+alias Floats = vec4<f32>;
 
 fn absent_unit(unit: u32) -> Unit {
     return gather.fill[0];

@@ -2,6 +2,7 @@
 //
 // A unit is 4 output bytes: one decoded value in a group of four.
 alias Unit = u32;
+alias Floats = f32;
 
 // 1 if a slice may have several rows of the last dim, each with its own scales.
 override HAS_ROWS: u32 = 0u;

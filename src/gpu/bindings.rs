@@ -81,6 +81,8 @@ pub(super) fn entry<'b>(
         Source::Indices => placed(Some(operands.indices)),
         Source::Scales => placed(operands.qparams[0]),
         Source::ZeroPoints => placed(operands.qparams[1]),
+        Source::Offsets => placed(operands.of_bags[0]),
+        Source::Weights => placed(operands.of_bags[1]),
         Source::Mask => placed(operands.mask),
         Source::Report => at_start(operands.report),
         Source::Count => at_start(operands.index_count),

@@ -311,6 +311,8 @@ pub(crate) struct Given<'a> {
     /// Scales and zero points.
     pub(crate) qparams: [Option<wgpu::BufferSlice<'a>>; 2],
     pub(crate) fill: Option<Fill>,
+    /// The offsets and the weights of bags, with the bytes that they take.
+    pub(crate) of_bags: [Option<(wgpu::BufferSlice<'a>, u64)>; 2],
 }
 
 /// Params or the target: one buffer range, or shards.
@@ -333,6 +335,7 @@ impl<'a> Given<'a> {
             index_count: None,
             qparams: [None; 2],
             fill: None,
+            of_bags: [None; 2],
         }
     }
 

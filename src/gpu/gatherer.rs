@@ -1,6 +1,7 @@
 //! The gatherer records gathers and scatters on one device, with pipelines and a counter that it makes once. It submits nothing,
 //! waits for nothing, and checks its inputs before wgpu sees them.
 
+use super::bags::{self, Starts};
 use super::buffers::{Buffers, Given};
 use super::call::Call;
 use super::limits::{Needs, check_buffers};
@@ -11,10 +12,9 @@ use super::prepared::Prepared;
 use super::scope::is_lost;
 use super::work::{Work, typed};
 use crate::bad_indices::BadIndices;
+use crate::bags::Bags;
 use crate::error::GatherError;
-#[cfg(doc)]
-use crate::plan::GatherPlan;
-use crate::plan::With;
+use crate::plan::{GatherPlan, With};
 use crate::reduce::Reduce;
 
 /// How many dispatches from the first on show all pipelines, except those for the last rows.
@@ -218,6 +218,71 @@ impl Gatherer {
         let limits = &self.pipelines.limits;
         let (passes, operands) = nonzero.checked(limits)?;
         Prepared::of_mask(&self.pipelines, nonzero.mask.len, &passes, &operands)
+    }
+
+    /// Prepares sums, means or maxima over bags of indices: what [`GatherPlan::gather_bags`] and
+    /// [`gather_bags_encoded`](GatherPlan::gather_bags_encoded) return on the CPU, with the same bits. `buffers` are those of a gather, whose
+    /// output has a slice for each bag. Params are `f32`s, or rows of an encoding: for halves give
+    /// [`ElementTypes::decoded`](crate::ElementTypes::decoded) with [`Encoding::F16`](crate::Encoding::F16) or `Bf16`. The
+    /// [index count](Buffers::index_count) counts bags.
+    ///
+    /// Offsets are `i32`, `u32`, `i64` or `u64`, and start, as weights do, at a multiple of 4 bytes. The host does not see them: an
+    /// offset below 0 counts as 0, one above the number of indices as this number, and a bag that would end before it begins is empty.
+    /// With [`BadIndices::DeviceDefault`] and [`Error`](BadIndices::Error), bad rows are left out. A report has all of them, also those in
+    /// no bag.
+    ///
+    /// The call takes one pass. If a bag may have more than 1,024 places, another one combines its blocks, and keeps 4 bytes for each
+    /// element of a slice and up to 32 more, for each 1,024 indices. For halves a last pass rounds, and keeps 4 bytes for each element of the
+    /// output.
+    ///
+    /// # Errors
+    ///
+    /// - [`PlanError::Bags`](crate::PlanError::Bags), as [`gather_bags`](GatherPlan::gather_bags), and for shards, a fill, and offsets of
+    ///   fewer than 32 bits.
+    /// - [`GatherError::DeviceLimit`] if one binding does not hold each operand.
+    /// - [`GatherError::UnexpectedOperand`] for a mask.
+    /// - Others as [`prepare`](Self::prepare).
+    ///
+    /// ```
+    /// use wgpu_gather::{Bags, Buffers, ElementTypes, Gather, GatherError, Gatherer, IndexKind, Offsets, Ranges, wgpu};
+    ///
+    #[doc = noop_buffers!()]
+    /// // 100 bags of up to 3,000 ids in all, of a table with 64 floats a row.
+    /// let (table, ids, offsets, output) = (buffer(256_000), buffer(12_000), buffer(404), buffer(25_600));
+    /// let plan = Gather::new().plan(&[1000, 64], &[3000])?;
+    /// let ranges = Ranges { params: table.slice(..), indices: ids.slice(..), output: output.slice(..) };
+    /// let buffers = Buffers::gather(ElementTypes::of::<f32, u32>(), ranges);
+    /// let bags = Bags::mean(Offsets::new(offsets.slice(..), IndexKind::U32, 101));
+    /// assert!(Gatherer::new(&device).prepare_bags(&plan, &buffers, bags).is_ok());
+    /// # Ok::<(), wgpu_gather::PlanError>(())
+    /// ```
+    pub fn prepare_bags(
+        &self,
+        plan: &GatherPlan,
+        buffers: &Buffers<'_>,
+        bags: Bags<wgpu::BufferSlice<'_>>,
+    ) -> Result<Prepared, GatherError> {
+        if plan.bad_indices() == BadIndices::Error && buffers.given.report.is_none() {
+            return Err(GatherError::MissingReport);
+        }
+        self.prepare_given_bags(plan, &buffers.given, bags)
+    }
+
+    /// As [`prepare_bags`](Self::prepare_bags), for a caller that passes a report wherever the policy needs one.
+    pub(crate) fn prepare_given_bags(
+        &self,
+        plan: &GatherPlan,
+        given: &Given<'_>,
+        bags: Bags<wgpu::BufferSlice<'_>>,
+    ) -> Result<Prepared, GatherError> {
+        let limits = &self.pipelines.limits;
+        let (typed, given) = bags::given(plan, given, &bags)?;
+        check_buffers(limits, &typed.bytes)?;
+        let operands = Operands::checked(&given, &typed, limits)?;
+        let starts = Starts::of(&operands, &given);
+        let passes = bags::Passes::new(&typed, &bags, &starts, limits)?;
+        let index_kind = given.types.index_kind();
+        Prepared::of_bags(&self.pipelines, plan, index_kind, &passes, &operands)
     }
 
     /// Records the gather or the scatter as one compute pass. To record into a pass of your own, call [`prepare`](Self::prepare),

@@ -11,6 +11,7 @@ macro_rules! noop_buffers {
     };
 }
 
+mod bags;
 mod bindings;
 mod bound;
 mod buffers;

@@ -32,6 +32,8 @@ pub(crate) struct Operands<'a> {
     pub(crate) index_count: Option<wgpu::BufferSlice<'a>>,
     /// Scales and zero points, if the types have them.
     pub(crate) qparams: [Option<wgpu::BufferSlice<'a>>; 2],
+    /// Offsets and weights of bags.
+    pub(crate) of_bags: [Option<wgpu::BufferSlice<'a>>; 2],
     pub(crate) fill: FillPattern,
     /// See [`Placed`].
     aliased: bool,
@@ -58,6 +60,7 @@ impl<'a> Operands<'a> {
             index_count,
             qparams,
             fill,
+            of_bags,
         } = buffers;
         for (at, operand) in QPARAMS.into_iter().enumerate() {
             match (qparams[at], typed.bytes.qparams[at]) {
@@ -93,6 +96,7 @@ impl<'a> Operands<'a> {
             mask,
             index_count,
             qparams,
+            of_bags: of_bags.map(|given| given.map(|(range, _)| range)),
             fill: fill.unwrap_or(FillPattern::ZEROS),
             aliased: false,
             alignment: alignment(limits),
@@ -115,6 +119,7 @@ impl<'a> Operands<'a> {
             mask: None,
             index_count: Some(count),
             qparams: [None; 2],
+            of_bags: [None; 2],
             fill: FillPattern::ZEROS,
             aliased: false,
             mask_aliased: false,
@@ -222,6 +227,12 @@ impl<'a> Operands<'a> {
         ranges
             .extend(qparams.filter_map(|((range, operand), bytes)| Some((operand, range?, bytes))));
         ranges.push((Operand::Indices, self.indices, bytes.indices));
+        let of_bags = [Operand::Offsets, Operand::Weights].into_iter();
+        let of_bags = of_bags.zip(buffers.of_bags);
+        ranges.extend(of_bags.filter_map(|(operand, given)| {
+            let (range, bytes) = given?;
+            Some((operand, range, bytes))
+        }));
         let count = self.index_count;
         ranges.extend(count.map(|count| (Operand::IndexCount, count, COUNT_BYTES)));
         ranges.extend(written);

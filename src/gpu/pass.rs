@@ -13,7 +13,7 @@ pub(crate) const COUNT_BYTES: u64 = WORD_BYTES as u64;
 pub(crate) const GRID_BYTES: u64 = 12;
 
 /// The most bindings of an entry point.
-pub(crate) const MOST_BINDS: usize = 8;
+pub(crate) const MOST_BINDS: usize = 9;
 
 /// A dispatch, made without a device.
 #[derive(Debug, Clone)]
@@ -64,6 +64,9 @@ pub(crate) enum Source {
     Indices,
     Scales,
     ZeroPoints,
+    /// Where bags begin, and the weights of their rows.
+    Offsets,
+    Weights,
     Mask,
     Report,
     /// The index count.

@@ -84,8 +84,8 @@ pub(super) fn check_range(
         | Operand::Target
         | Operand::TargetShard(_)
         | Operand::Updates => word_part(types.element_bytes),
-        // A lane owns a word of it.
-        Operand::Mask => WORD_BYTES,
+        // A lane owns a word of a mask.
+        Operand::Mask | Operand::Offsets | Operand::Weights => WORD_BYTES,
         _ => limits.min_storage_buffer_offset_alignment.max(WORD_BYTES),
     };
     check_placed(operand, range, operand_bytes, alignment)

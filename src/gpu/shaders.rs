@@ -2,12 +2,13 @@
 
 use std::hash::{Hash, Hasher};
 
+use super::bags::CombineRows;
 use super::find_rows::FindRows;
 use super::kernel::{Kernel, Unit};
 use super::types::size;
 use super::update::{FoldPass, IndexRowsPass, Update};
 use super::wgsl::wgsl;
-use crate::encoding::Encoding;
+use crate::encoding::{Encoding, FloatKind};
 use crate::reduce::NumberKind;
 
 /// Pipelines depend on the entry point and on aliasing, not on a shape.
@@ -44,6 +45,10 @@ pub(crate) enum EntryPoint {
         unit: Unit,
         update: Update,
     },
+    /// Combines the rows of bags.
+    Bags(CombineRows),
+    /// Rounds `f32`s to halves.
+    Narrow(FloatKind),
     FinishReport,
     CountRows,
     /// Writes the mask of bad rows.
@@ -94,6 +99,8 @@ impl EntryPoint {
             Self::IndexRows { pass, .. } => pass.name(),
             Self::Alone(of) => of.name,
             Self::Fold { pass, .. } => pass.name(),
+            Self::Bags(of) => of.name(),
+            Self::Narrow(_) => "narrow",
             Self::FinishReport => "finish_report",
             Self::CountRows => "count_rows",
             Self::OutOfRange => "out_of_range",
@@ -143,6 +150,8 @@ impl EntryPoint {
                 FoldPass::Later => &[UNIFORM, UPDATES, PAIRS, SUMS],
                 FoldPass::Sums => &[UNIFORM, TARGET, PAIRS, SUMS],
             },
+            Self::Bags(of) => of.bindings(),
+            Self::Narrow(_) => &[UNIFORM, OUTPUT, SINGLES],
             Self::FinishReport => &[UNIFORM, INDICES, COUNTER, REPORT],
             Self::CountRows => &[COUNT, INDIRECT_UNIFORM, WORKGROUPS],
             Self::OutOfRange => &[UNIFORM, INDICES, MASK],
@@ -158,17 +167,19 @@ impl EntryPoint {
             }
             Self::IndexRows { find, .. } => return find.overrides(),
             Self::Fold { update, .. } => return update.overrides(),
-            Self::Alone(_) | Self::FinishReport | Self::CountRows | Self::OutOfRange => {
+            Self::Bags(of) => return of.overrides(),
+            Self::Alone(_)
+            | Self::Narrow(_)
+            | Self::FinishReport
+            | Self::CountRows
+            | Self::OutOfRange => {
                 return Vec::new();
             }
         };
         let mut overrides = find.overrides();
-        if let (Some(Unit::OneDecoded(of)), _) | (_, Kernel::Halves(of)) = (kernel.unit(), kernel) {
-            overrides.push(("HAS_ROWS", u8::from(of.encoding.has_whole_rows()).into()));
-        }
-        if let Some(quantized) = kernel.block_quantized() {
-            overrides.push(("BITS", quantized.bits().into()));
-            overrides.push(("BLOCK_LEN", f64::from(size(quantized.block_len()))));
+        if let Some(of) = kernel.decoding() {
+            let is_one = !matches!(kernel.unit(), Some(Unit::FourDecoded(_)));
+            overrides.extend(decoding_overrides(of.encoding, is_one));
         }
         match kernel {
             Kernel::Packed { slice_bytes } => overrides.push(("PACKED_BYTES", slice_bytes.into())),
@@ -182,6 +193,19 @@ impl EntryPoint {
         }
         overrides
     }
+}
+
+/// The override constants of a decoder, which decodes one value or four at once.
+pub(super) fn decoding_overrides(encoding: Encoding, is_one: bool) -> Vec<(&'static str, f64)> {
+    let mut overrides = Vec::new();
+    if is_one {
+        overrides.push(("HAS_ROWS", u8::from(encoding.has_whole_rows()).into()));
+    }
+    if let Some(quantized) = encoding.block_quantized() {
+        overrides.push(("BITS", quantized.bits().into()));
+        overrides.push(("BLOCK_LEN", f64::from(size(quantized.block_len()))));
+    }
+    overrides
 }
 
 /// The bindings in the shaders, by number.
@@ -211,6 +235,9 @@ pub(crate) mod binding {
     pub(crate) const NUMBERS: u32 = 22;
     pub(crate) const FOUND: u32 = 23;
     pub(crate) const SLOTS: u32 = 24;
+    pub(crate) const OFFSETS: u32 = 25;
+    pub(crate) const WEIGHTS: u32 = 26;
+    pub(crate) const SINGLES: u32 = 27;
 
     /// True if the entry points that use the binding write to it.
     pub(crate) const fn is_written(number: u32) -> bool {
@@ -279,8 +306,13 @@ texts!(
     nonzero_text: "scan" "nonzero";
     gather_text
 );
+texts!(
+    /// The code for sums over bags too.
+    bags_text: "winners" "float_sums" "reductions" "lane_units" "products" "bags" "narrow";
+    gather_text
+);
 #[cfg(test)]
-texts!(all_texts: "nonzero"; scatter_text);
+texts!(all_texts: "nonzero" "products" "bags" "narrow"; scatter_text);
 
 /// Stands in a line `Needs` for any file in shaders/decode/.
 const DECODE: &str = "decode";
@@ -332,6 +364,22 @@ impl Shader {
                 return Self {
                     file: "fold",
                     choices: [None, Some(unit.file()), Some(fold), widen],
+                };
+            }
+            EntryPoint::Bags(of) => {
+                let decode = match of.unit.decoding() {
+                    Some(of) => Some(of.encoding.file()),
+                    None => None,
+                };
+                return Self {
+                    file: "bags",
+                    choices: [Some(of.find.file()), Some(of.unit.file()), decode, None],
+                };
+            }
+            EntryPoint::Narrow(to) => {
+                return Self {
+                    file: "narrow",
+                    choices: [None, None, None, to.rounding_file()],
                 };
             }
             EntryPoint::Alone(of) => return Self::alone(of.file),

@@ -49,6 +49,21 @@ pub(crate) struct GatherUniform {
     pub(crate) general: General,
     pub(crate) quantized: Quantized,
     pub(crate) order: OrderUniform,
+    pub(crate) bags: BagsUniform,
+}
+
+/// `Bags` in shaders/common.wgsl.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub(crate) struct BagsUniform {
+    pub(crate) places: u32,
+    pub(crate) size: u32,
+    pub(crate) offsets_start: u32,
+    pub(crate) weights_start: u32,
+    pub(crate) offset_words: u32,
+    pub(crate) offset_sign: u32,
+    pub(crate) offsets: u32,
+    pub(crate) is_mean: u32,
 }
 
 /// `Quantized` in shaders/common.wgsl.
@@ -132,7 +147,9 @@ impl GatherUniform {
             Some(row) => (size(row.len), size(row.bytes / params_unit)),
             None => (u32::MAX, 0),
         };
-        let quantized = dispatch.quantized.map(|of| Quantized::new(of, dispatch));
+        let quantized = dispatch
+            .quantized
+            .map(|of| Quantized::new(of, dispatch.params, dispatch.qparams));
         let mut element_dims = [[0; 4]; MAX_ELEMENT_DIMS];
         for (words, dim) in element_dims.iter_mut().zip(dims.element_dims.iter().rev()) {
             let repeats = u64::from(dim.index_stride == 0);
@@ -171,6 +188,7 @@ impl GatherUniform {
             last_dim,
             last_dim_stride,
             quantized: quantized.unwrap_or(Quantized::zeroed()),
+            bags: BagsUniform::zeroed(),
             fill: fill.words_from(dispatch.piece / u64::from(WORD_BYTES)),
             general: General {
                 index_stride: size(dims.index_stride),
@@ -182,7 +200,7 @@ impl GatherUniform {
     }
 
     /// The fields about index values; all others are 0.
-    fn of_index_rows(plan: &GatherPlan, index_kind: IndexKind) -> Self {
+    pub(super) fn of_index_rows(plan: &GatherPlan, index_kind: IndexKind) -> Self {
         let dims = plan.dims();
         let sign = u32::from(index_kind.is_signed()) << 31;
         let mut sizes = [[0; 2]; 8];
@@ -224,10 +242,14 @@ impl GatherUniform {
 }
 
 impl Quantized {
-    fn new(numbers: BlockQuantized, dispatch: &Dispatch) -> Self {
-        let [scales, zero_points] = dispatch.qparams;
+    /// The numbers of params, scales and zero points that are bound so.
+    pub(super) fn new(
+        numbers: BlockQuantized,
+        params: BoundRange,
+        [scales, zero_points]: [BoundRange; 2],
+    ) -> Self {
         Self {
-            params_start: size(dispatch.params.start),
+            params_start: size(params.start),
             scales_start: size(scales.start),
             zero_points_start: size(zero_points.start),
             scale_bytes: size(numbers.scale_kind().bytes()),
@@ -240,6 +262,6 @@ impl Quantized {
 }
 
 /// Where index rows start in their binding: in words, or in values if a word holds several.
-fn index_places(indices: BoundRange, index_kind: IndexKind) -> u64 {
+pub(super) fn index_places(indices: BoundRange, index_kind: IndexKind) -> u64 {
     indices.start / index_kind.bytes().min(WORD_BYTES.into())
 }

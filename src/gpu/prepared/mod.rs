@@ -7,6 +7,7 @@ use std::fmt;
 
 use self::kept::Kept;
 use self::steps::{Steps, Workgroups};
+use super::bags;
 use super::buffers::{Buffers, Given};
 use super::nonzero::Passes;
 use super::operands::Operands;
@@ -89,6 +90,28 @@ impl Prepared {
         })
     }
 
+    /// Makes the GPU objects for sums over bags. `rebind` refuses all buffers, as for a mask.
+    pub(super) fn of_bags(
+        pipelines: &Pipelines,
+        plan: &GatherPlan,
+        index_kind: IndexKind,
+        passes: &bags::Passes,
+        operands: &Operands<'_>,
+    ) -> Result<Self, GatherError> {
+        Ok(Self {
+            steps: Steps::play_bags(pipelines, passes, operands)?,
+            device: pipelines.device.clone(),
+            limits: pipelines.limits.clone(),
+            plan: plan.clone(),
+            rules: ScatterRules::default(),
+            kept: Kept {
+                types: ElementTypes::new(0, index_kind),
+                scatter: None,
+                placed: Placed::aligned(plan),
+            },
+        })
+    }
+
     pub(super) const fn dispatches(&self) -> usize {
         self.steps.steps.len()
     }
@@ -105,8 +128,8 @@ impl Prepared {
     ///
     /// # Errors
     ///
-    /// [`GatherError::Rebound`] if any of these differs, even for an operand without bytes, and always for the numbers of a mask:
-    /// prepare them again. Errors about the buffers are those of `prepare`. After an error the gather stays bound as before. In a
+    /// [`GatherError::Rebound`] if any of these differs, even for an operand without bytes, and always for the numbers of a mask and for
+    /// bags: prepare them again. Errors about the buffers are those of `prepare`. After an error the gather stays bound as before. In a
     /// browser, errors that only wgpu can see go to the device's handler.
     ///
     /// ```
@@ -232,7 +255,9 @@ impl Prepared {
 /// - with an index count, one more for each dispatch over indices or updates, but none for a sort or a fold; for a mask, one or
 ///   several
 ///
-/// The numbers of a mask have three, four with a fill; more if the device's limits cut the mask.
+/// The numbers of a mask have three, four with a fill; more if the device's limits cut the mask. Bags have one, and two
+/// more for a report, one for bags of more than 1,024 places, one for halves; with an index count, one more before each that
+/// writes the output.
 impl fmt::Debug for Prepared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Prepared")

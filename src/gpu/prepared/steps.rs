@@ -1,6 +1,7 @@
 //! Plays a call's work: makes the steps that a prepared call records, a pipeline, a bind group and a grid for each pass.
 
 use crate::error::GatherError;
+use crate::gpu::bags;
 use crate::gpu::bindings::{Own, Slot, dummy_bytes, entry};
 use crate::gpu::limits::Needs;
 use crate::gpu::nonzero::Passes;
@@ -8,7 +9,7 @@ use crate::gpu::operands::Operands;
 use crate::gpu::pass::{Binds, GRID_BYTES, Grid, Pass, Source};
 use crate::gpu::pipelines::Pipelines;
 use crate::gpu::scope::{maps_buffers, scoped};
-use crate::gpu::shaders::{Texts, nonzero_text};
+use crate::gpu::shaders::{Texts, bags_text, nonzero_text};
 use crate::gpu::types::WORD_BYTES;
 use crate::gpu::uniform::{GatherUniform, UNIFORM_BYTES};
 use crate::gpu::work::Work;
@@ -59,6 +60,17 @@ impl Steps {
     ) -> Result<Self, GatherError> {
         let mut player = Player::new(pipelines, nonzero_text, nonzero.scratch().into(), operands);
         nonzero.each(&mut |pass| player.add(pass))?;
+        player.finish()
+    }
+
+    /// As [`play`](Self::play), for sums over bags.
+    pub(super) fn play_bags(
+        pipelines: &Pipelines,
+        bags: &bags::Passes,
+        operands: &Operands<'_>,
+    ) -> Result<Self, GatherError> {
+        let mut player = Player::new(pipelines, bags_text, bags.scratch(), operands);
+        bags.each(&mut |pass| player.add(pass))?;
         player.finish()
     }
 

@@ -54,6 +54,7 @@ fn run(
         all_texts("common"),
         all_texts(units),
         all_texts("float_sums"),
+        all_texts("products"),
         &main,
     ]
     .join("\n");
@@ -113,6 +114,104 @@ fn sums_have_the_bits_of_the_processor() {
         assert_eq!(found[0], sum(a[0], b[0]), "{:#x} + {:#x}", a[0], b[0]);
     };
     run("words", "float_sums(a, b)", pairs(), of_words);
+}
+
+/// One product or quotient has the bits of the processor's, but the one NaN; and the sign of a zero product may differ.
+#[test]
+#[expect(clippy::cast_possible_truncation, reason = "rounded once")]
+fn products_and_quotients_have_the_bits_of_the_processor() {
+    let all = hostile();
+    let number = |at: usize| all[at % all.len()];
+    let pairs = || {
+        (0..all.len() * all.len()).step_by(3).map(|at| {
+            let (a, b) = (at / all.len(), at % all.len());
+            [
+                [number(a), number(a + 7), number(b + 1), number(a * 31 + b)],
+                [number(b), 0, 0, 0],
+            ]
+        })
+    };
+    let float = f32::from_bits;
+    let is = |found: u32, expected: f32, text: &dyn Fn() -> String| {
+        let expected = if expected.is_nan() {
+            f32::NAN
+        } else {
+            expected
+        };
+        let zeros = found << 1 == 0 && expected == 0.0;
+        assert!(
+            zeros || found == expected.to_bits(),
+            "{}: {found:#x}",
+            text()
+        );
+    };
+    for product in [
+        "products(a, vec4<u32>(b).x)",
+        "products_by_integers(a, Unit(vec4<u32>(b).x))",
+    ] {
+        run("vec4", product, pairs(), |[a, b], found| {
+            for k in 0..4 {
+                let text = || format!("{:#x} * {:#x}", a[k], b[0]);
+                is(found[k], float(a[k]) * float(b[0]), &text);
+            }
+        });
+    }
+    let rows = [
+        1,
+        2,
+        3,
+        5,
+        7,
+        10,
+        1023,
+        65_537,
+        (1 << 24) - 1,
+        1 << 24,
+        (1 << 24) + 1,
+        3 << 29,
+        u32::MAX,
+    ];
+    let divided = || {
+        let all = all.iter().enumerate();
+        all.flat_map(|(at, &a)| rows.map(|rows| [[a, number(at + 3), 0, a], [rows, 0, 0, 0]]))
+    };
+    run(
+        "vec4",
+        "quotients(a, vec4<u32>(b).x)",
+        divided(),
+        |[a, b], found| {
+            for k in [0, 1, 3] {
+                let text = || format!("{:#x} / {}", a[k], b[0]);
+                // A sum's NaN stays as it is.
+                if float(a[k]).is_nan() {
+                    assert_eq!(found[k], a[k]);
+                    continue;
+                }
+                // An f64 has more than twice the digits of either, if rows have no more than an f32.
+                let quotient = f64::from(float(a[k])) / f64::from(b[0]);
+                if b[0] < 1 << 24 {
+                    is(found[k], float(a[k]) / b[0] as f32, &text);
+                } else {
+                    is(found[k], quotient as f32, &text);
+                }
+            }
+        },
+    );
+    run(
+        "words",
+        "quotients(a, vec4<u32>(b).x)",
+        divided(),
+        |[a, b], found| {
+            if float(a[0]).is_nan() {
+                return;
+            }
+            is(
+                found[0],
+                (f64::from(float(a[0])) / f64::from(b[0])) as f32,
+                &|| format!("{a:x?} / {b:?}"),
+            );
+        },
+    );
 }
 
 /// The device adds only numbers whose sums no liberty in WGSL changes. Past these bounds, other drivers than the tests' could

@@ -1,6 +1,7 @@
 //! Tests the shaders as naga parses them: files, bindings and entry points are as in Rust. Needs no device.
 
 mod addresses;
+mod bags;
 mod coalescing;
 mod decoded;
 mod edge_values;
@@ -203,7 +204,8 @@ fn a_gather_without_a_report_binds_its_operands_only() {
             // The most that `downlevel_defaults` allows.
             EntryPoint::Scatter { .. } | EntryPoint::Alone(_) | EntryPoint::Fold { .. } => 4,
             // The most that WebGPU guarantees.
-            EntryPoint::FinishReport | EntryPoint::CountRows => 8,
+            EntryPoint::FinishReport | EntryPoint::CountRows | EntryPoint::Bags(_) => 8,
+            EntryPoint::Narrow(_) => 2,
         };
         assert!(bindings.iter().filter(storage).count() <= most, "{key:?}");
         assert!(bindings.len() <= MOST_BINDS, "{key:?}");
@@ -259,6 +261,9 @@ fn each_binding_is_the_operand_that_rust_binds() {
                 binding::COUNTS => ("counts", READ_AND_WRITE),
                 binding::SUMS => ("sums", READ_AND_WRITE),
                 binding::SLOTS => ("slots", READ_AND_WRITE),
+                binding::OFFSETS => ("offsets", READ),
+                binding::WEIGHTS => ("weights", READ),
+                binding::SINGLES => ("singles", READ),
                 binding::ENTRIES => ("entries", READ),
                 binding::BITS => ("bits", READ_AND_WRITE),
                 binding::NUMBERS => ("numbers", READ_AND_WRITE),
@@ -302,6 +307,9 @@ fn aliased_modules_differ_in_access_only() {
         binding::WINNERS_FOUND,
         binding::PAIRS,
         binding::ENTRIES,
+        binding::OFFSETS,
+        binding::WEIGHTS,
+        binding::SINGLES,
     ]);
     for (aliased, private) in ValidModule::all(true).iter().zip(ValidModule::all(false)) {
         let globals = aliased.module.global_variables.iter();
@@ -403,7 +411,7 @@ fn only_arrays_in_buffers_and_workgroups_are_indexed_at_run_time() {
 #[test]
 fn shaders_that_copy_know_no_numbers_but_u32() {
     for shader in ValidModule::all(false) {
-        let knows_others = ["decoded", "signed_words", "float_sums"];
+        let knows_others = ["decoded", "signed_words", "float_sums", "narrow"];
         if (shader.shader.files(all_texts).iter()).any(|file| knows_others.contains(file)) {
             continue;
         }

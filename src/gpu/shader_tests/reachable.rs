@@ -2,11 +2,14 @@
 //! from the code.
 
 use std::collections::HashSet;
+use std::convert::Infallible;
 use std::sync::LazyLock;
 
 use super::decodings;
+use crate::bags::{Bags, Offsets};
 use crate::element::ElementTypes;
-use crate::encoding::Decoding;
+use crate::encoding::{BlockQuantized, Decoding, Encoding, FloatKind};
+use crate::gpu::bags::{Passes, Starts};
 use crate::gpu::fill::FillPattern;
 use crate::gpu::kernel::MAX_ELEMENT_DIMS;
 use crate::gpu::nonzero::NONZERO;
@@ -29,6 +32,7 @@ pub(super) fn reachable() -> &'static [PipelineKey] {
         add_gathers(&mut found);
         add_scatters(&mut found);
         found.extend(NONZERO.map(|of| of.key(false)));
+        add_bags(&mut found);
         let mut keys: Vec<_> = found.into_iter().flat_map(variants).collect();
         keys.sort_by_key(|key| format!("{key:?}"));
         keys.dedup();
@@ -47,8 +51,8 @@ fn variants(key: PipelineKey) -> Vec<PipelineKey> {
                 report,
             })
             .to_vec(),
-        // They write no operand.
-        EntryPoint::CountRows | EntryPoint::Alone(_) => return vec![key],
+        // They write no operand, or bind no other.
+        EntryPoint::CountRows | EntryPoint::Alone(_) | EntryPoint::Narrow(_) => return vec![key],
         other => vec![other],
     };
     let both = |of: EntryPoint| [false, true].map(|aliased| of.key(aliased));
@@ -126,6 +130,46 @@ fn add_gathers(found: &mut HashSet<PipelineKey>) {
             }
         }
     }
+}
+
+/// Bags of `f32`s, and for a few encodings, which stand for all, those of indices of one type.
+fn add_bags(found: &mut HashSet<PipelineKey>) {
+    let quantized = BlockQuantized::new(4, 32).expect("a block");
+    let mut add = |encoding, len, index_kind, policy| {
+        let gather = Gather::new().bad_indices(policy);
+        let plan = gather.plan(&[9, len], &[5000]).expect("valid shapes");
+        let types = ElementTypes::decoded(encoding, FloatKind::F16, index_kind);
+        let typed = TypedPlan::new(&plan, types).expect("whole blocks");
+        let offsets = || Offsets::new((), IndexKind::I32, 3);
+        for bags in [
+            Bags::sum(offsets()),
+            Bags::weighted(offsets(), ()),
+            Bags::max(offsets()),
+        ] {
+            let limits = wgpu::Limits::default();
+            let passes = Passes::new(&typed, &bags, &Starts::default(), &limits);
+            let passes = passes.expect("within the limits");
+            let Ok(()) = passes.each(&mut |pass| {
+                found.insert(pass.key);
+                Ok::<_, Infallible>(())
+            });
+        }
+    };
+    for index_kind in [IndexKind::I32, IndexKind::I64, IndexKind::U8] {
+        add(Encoding::F32, 64, index_kind, BadIndices::Fill);
+    }
+    add(Encoding::F32, 64, IndexKind::I32, BadIndices::Wrap);
+    add(Encoding::F32, 33, IndexKind::I32, BadIndices::Wrap);
+    add(Encoding::F32, 33, IndexKind::I32, BadIndices::Fill);
+    add(Encoding::Q8_0, 64, IndexKind::I32, BadIndices::Fill);
+    add(Encoding::RowWise8, 33, IndexKind::I32, BadIndices::Fill);
+    add(
+        Encoding::BlockQuantized(quantized),
+        64,
+        IndexKind::I32,
+        BadIndices::Fill,
+    );
+    found.extend([FloatKind::F16, FloatKind::Bf16].map(|to| EntryPoint::Narrow(to).key(false)));
 }
 
 /// The updates of scatters.
@@ -275,8 +319,8 @@ fn pipelines_are_as_many_as_stated() {
     let private = reachable().iter().filter(|key| !key.aliased).count();
     let aliased = reachable().len() - private;
     // Most are of the encodings and the updates, up to 20 of each. Of halves 18 for each encoding and type, for three of which they
-    // are here. count_rows, the sort and the numbers of masks have no aliased ones.
-    assert_eq!((private, aliased), (1005, 994));
+    // are here. Of bags, 12 for each encoding and way of finding rows. count_rows, the sort and the numbers of masks have no aliased ones.
+    assert_eq!((private, aliased), (1061, 1048));
     for of in updates() {
         let is_of = |key: &&PipelineKey| matches!(key.entry_point, EntryPoint::Scatter { update, .. } | EntryPoint::Fold { update, .. } if update == of);
         let keys = reachable().iter().filter(|key| !key.aliased);

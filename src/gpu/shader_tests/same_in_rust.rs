@@ -7,12 +7,14 @@ use naga::TypeInner;
 
 use super::parsed::ValidModule;
 use crate::bad_indices::Beyond;
+use crate::bags::BLOCK_PLACES;
 use crate::gpu::kernel;
 use crate::gpu::report::{BadRowCounter, BadRowReport};
 use crate::gpu::scatter::order;
 use crate::gpu::shaders::{EntryPoint, Shader};
 use crate::gpu::shares;
-use crate::gpu::uniform::{GatherUniform, General, OrderUniform, Quantized};
+use crate::gpu::types::size;
+use crate::gpu::uniform::{BagsUniform, GatherUniform, General, OrderUniform, Quantized};
 
 /// Field names of a Rust struct with their offsets in bytes, and its size.
 macro_rules! rust_layout {
@@ -47,6 +49,10 @@ fn numbers_are_the_same_in_both_languages() {
         ("SIGN_BIT", (-0.0_f32).to_bits()),
         ("INFINITY", f32::INFINITY.to_bits()),
         ("NAN", f32::NAN.to_bits()),
+        ("NEGATIVE_INFINITY", f32::NEG_INFINITY.to_bits()),
+        ("BLOCK_PLACES", size(BLOCK_PLACES)),
+        ("FIRST_FACTOR", 64 << 24),
+        ("FACTORS_END", 191 << 24),
     ]);
     let mut seen = BTreeSet::new();
     for shader in ValidModule::all(false) {
@@ -66,7 +72,7 @@ fn structs_have_one_layout_in_both_languages() {
         rust_layout!(GatherUniform: rows, units, grid_width, workgroup_rows, slot_scale, lane_step, slice_workgroups,
             params_start, output_start, indices_start, params_stride, output_stride, first_n, index_count,
             outer_size, window_rows, sign, from_end, beyond, fill_words, reports, most_rows, held_rows,
-            first_row, window_first_row, index_row_base, last_dim, last_dim_stride, dims, fill, general, quantized, order)
+            first_row, window_first_row, index_row_base, last_dim, last_dim_stride, dims, fill, general, quantized, order, bags)
     );
     assert_eq!(
         report.layout("General"),
@@ -81,6 +87,10 @@ fn structs_have_one_layout_in_both_languages() {
         report.layout("Order"),
         rust_layout!(OrderUniform: zeros, places, first_key, shift, tiles, first_update, updates, sum_updates, most_steps,
             first_sum, slice_units, first_sum_unit)
+    );
+    assert_eq!(
+        report.layout("Bags"),
+        rust_layout!(BagsUniform: places, size, offsets_start, weights_start, offset_words, offset_sign, offsets, is_mean)
     );
     assert_eq!(
         report.layout("BadRowReport"),

@@ -114,6 +114,21 @@ pub(super) fn file_name(entry_point: EntryPoint) -> String {
         let unit = unit_file(kernel, update).unwrap_or("bytes");
         name += &format!("-{unit}-{}-{}", find.name(), update_name(update));
     }
+    if let EntryPoint::Bags(of) = entry_point {
+        let unit = of
+            .unit
+            .decoding()
+            .map_or_else(String::new, |of| format!("-{}", decoding_name(of)));
+        let combine = [("-max", of.is_max), ("-weighted", of.is_weighted)];
+        let combine = combine
+            .into_iter()
+            .filter_map(|(name, is_so)| is_so.then_some(name));
+        let combine = combine.collect::<String>();
+        name += &format!("-{}{unit}-{}{combine}", of.unit.file(), of.find.name());
+    }
+    if let EntryPoint::Narrow(to) = entry_point {
+        name += &format!("-{to}");
+    }
     if let EntryPoint::Fold { unit, update, .. } = entry_point {
         name += &format!("-{}-{}", unit.file(), update_name(update));
     }

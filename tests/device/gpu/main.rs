@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod adapters;
+mod bags;
 mod batch;
 mod cuts;
 mod edges;
@@ -64,6 +65,7 @@ fn main() -> ExitCode {
     trials.extend(sums::trials());
     trials.extend(masks::trials());
     trials.extend(nonzero::trials());
+    trials.extend(bags::trials());
     trials.extend(too_large::trials());
     trials.extend(waiting::trials());
     trials.extend(known_failures::trials());

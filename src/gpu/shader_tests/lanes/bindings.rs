@@ -96,6 +96,7 @@ impl Bindings<'_, '_> {
             (Source::Grid, _) => self.run.grid[index_of(word)],
             (Source::Scratch(buffer), _) => self.run.scratch_word(buffer, word),
             (Source::Dummy, _) => mixed(word),
+            (Source::Offsets | Source::Weights, _) => unreachable!("no bags"),
         }
     }
 }
