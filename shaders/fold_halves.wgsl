@@ -1,7 +1,7 @@
 // Needs: words; from_f16 or from_bf16
 //
 // Halves in fold.wgsl. A unit is one half, reduced as an f32. Each pass rounds a run's value into the target. If a later pass goes
-// on from it, a slot holds it unrounded. So only the last rounding counts.
+// on from it, a slot holds a sum unrounded, so that only the last rounding counts. Minima and maxima are halves, and need no slots.
 
 @group(0) @binding(12) var<storage, read_write> target_words: array<atomic<u32>>;
 @group(0) @binding(13) var<storage, read> updates: array<u32>;
@@ -30,7 +30,7 @@ fn slot_of(share: Share, place: Place, run: u32) -> u32 {
 }
 
 fn value_of_run(share: Share, place: Place, run: u32, is_begun: bool) -> u32 {
-    if is_begun {
+    if is_begun && are_float_sums() {
         return slots[slot_of(share, place, run)];
     }
     return widened(half_at(place.at) & 0xffffu);
@@ -42,7 +42,7 @@ fn store_value(share: Share, place: Place, run: u32, key: u32, value: u32) {
     atomicXor(&target_words[place.at / 2u], change << (place.at % 2u * 16u));
     let later = run + gather.order.sum_updates;
     let has_later = (later < share.end_pair) && (pairs[min(later, share.end_pair - 1u)].x == key);
-    if has_later | !are_updates_whole() {
+    if are_float_sums() && (has_later | !are_updates_whole()) {
         slots[slot_of(share, place, run)] = value;
     }
 }

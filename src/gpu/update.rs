@@ -81,6 +81,11 @@ impl Update {
         matches!(self, Self::Fold(_, NumberKind::F16 | NumberKind::Bf16))
     }
 
+    /// True if a fold keeps sums in `f32`, in slots. Minima and maxima of halves are halves.
+    pub(crate) const fn has_slots(self) -> bool {
+        self.is_of_halves() && matches!(self, Self::Fold(Reduce::Add, _))
+    }
+
     /// The most bytes in a unit: atomics change 4-byte words.
     pub(crate) const fn most_unit_bytes(self) -> u64 {
         match self {

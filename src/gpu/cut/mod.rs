@@ -44,7 +44,7 @@ struct Qparam {
     parts: Parts,
 }
 
-/// The slots of a fold of halves, an `f32` for each: see shaders/fold_halves.wgsl.
+/// The slots of a sum of halves, an `f32` for each: see shaders/fold_halves.wgsl.
 const SLOTS: Qparam = Qparam {
     start: 0,
     parts: Parts::elements(4),
@@ -70,7 +70,7 @@ pub(crate) struct Cut<'a> {
     element_bytes: u64,
     /// The parts of params that no gather cuts.
     parts: Parts,
-    /// Scales and zero points; without bytes if there are none. In a fold of halves the first is the slots.
+    /// Scales and zero points; without bytes if there are none. In a sum of halves the first is the slots.
     qparams: [Qparam; 2],
     /// The output bytes in a slice. In params a slice has as many, unless it is encoded.
     slice_bytes: u64,
@@ -147,7 +147,7 @@ impl<'a> Cut<'a> {
             element_bytes: types.element_bytes,
             parts,
             qparams: [0, 1].map(|operand| match update {
-                Some(update) if operand == 0 && update.is_of_halves() => SLOTS,
+                Some(update) if operand == 0 && update.has_slots() => SLOTS,
                 _ => Qparam {
                     start: placed.qparam_starts[operand].unwrap_or(0),
                     parts: qparam_parts[operand],
@@ -180,7 +180,7 @@ impl<'a> Cut<'a> {
         }
     }
 
-    /// The bytes of all slots of a fold of halves; 0 if one chunk has all updates, so that the target needs none.
+    /// The bytes of all slots of a sum of halves; 0 if one chunk has all updates, so that the target needs none.
     pub(crate) fn slots_bytes(&self) -> u64 {
         let next = self.first_chunk().and_then(|chunk| self.chunk_after(chunk));
         let rows = (0, self.dims.params_rows());

@@ -96,10 +96,9 @@ pub(crate) struct Order {
     blocks: u64,
     /// Bytes in the later results of a slice: a word for each number.
     result_bytes: u64,
-    /// Bytes of the slots that folds of halves keep for the target; 0 if one dispatch has all updates of a row.
+    /// Bytes of the slots that sums of halves keep for the target; 0 if one dispatch has all updates of a row.
     slots_bytes: u64,
-    /// True if halves are folded.
-    has_slots: bool,
+    update: Update,
     max_grid_width: u64,
     /// The most workgroups in a dispatch.
     most_workgroups: u64,
@@ -116,7 +115,7 @@ pub(crate) const fn pairs_bytes(index_rows: u64) -> u64 {
 impl Order {
     pub(crate) fn new(
         dims: &GatherDims,
-        element_bytes: u64,
+        update: Update,
         limits: &wgpu::Limits,
     ) -> Result<Self, GatherError> {
         let max_grid_width = u64::from(limits.max_compute_workgroups_per_dimension);
@@ -132,7 +131,7 @@ impl Order {
             blocks: dims.batch_size * dims.outer_size,
             result_bytes: dims.slice_len.saturating_mul(WORD_BYTES.into()),
             slots_bytes: 0,
-            has_slots: element_bytes == 2,
+            update,
             max_grid_width,
             most_workgroups: (max_grid_width * max_grid_width).min(MOST_WORKGROUPS),
             sum_updates: SUM_UPDATES,
@@ -185,7 +184,7 @@ impl Order {
         slots_bytes: u64,
         limits: &wgpu::Limits,
     ) -> Result<Self, GatherError> {
-        match self.has_slots && slots_bytes > limits.max_buffer_size {
+        match self.update.has_slots() && slots_bytes > limits.max_buffer_size {
             true => Err(GatherError::DeviceLimit {
                 name: "max_buffer_size",
                 expected: slots_bytes,
@@ -235,12 +234,13 @@ impl Order {
         }
     }
 
-    /// Bytes in each buffer: pairs twice, counts, later results, slots; 0 if there are no slots.
+    /// Bytes in each buffer: pairs twice, counts, later results, slots; 0 if no shader binds slots.
     pub(crate) fn scratch_bytes(&self) -> [u64; 5] {
         let counts = DIGITS * self.tiles();
         let results =
             (self.blocks.saturating_mul(self.stretches())).saturating_mul(self.result_bytes);
-        let slots = match (self.has_slots, self.slots_bytes) {
+        let slots = match (self.update.has_slots(), self.slots_bytes) {
+            (false, _) if self.update.is_of_halves() => 16,
             (false, _) => 0,
             (true, 0) => results.max(16),
             (true, bytes) => bytes,
@@ -422,6 +422,7 @@ pub(crate) struct Fold<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reduce::NumberKind;
     use crate::{Call, ElementTypes, Gather};
 
     fn order(shape: [usize; 2], count: usize, limits: &wgpu::Limits) -> Result<Order, String> {
@@ -429,7 +430,8 @@ mod tests {
         let plan = gather
             .plan(&shape, &[shape[0], count])
             .expect("valid shapes");
-        Order::new(plan.dims(), 4, limits).map_err(|error| error.to_string())
+        let sum = Update::Fold(crate::Reduce::Add, NumberKind::F32);
+        Order::new(plan.dims(), sum, limits).map_err(|error| error.to_string())
     }
 
     #[test]

@@ -125,9 +125,8 @@ impl<'a> Work<'a> {
         limits: &wgpu::Limits,
     ) -> Result<Self, GatherError> {
         let order = match typed.update {
-            Some(Update::Fold(..)) if typed.has_updates() => {
-                let element_bytes = typed.types.element_bytes;
-                Some(Order::new(typed.plan.dims(), element_bytes, limits)?)
+            Some(update @ Update::Fold(..)) if typed.has_updates() => {
+                Some(Order::new(typed.plan.dims(), update, limits)?)
             }
             _ => None,
         };

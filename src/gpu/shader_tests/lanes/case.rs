@@ -112,15 +112,15 @@ impl<'a> Case<'a> {
     /// The sort that folds need.
     pub(crate) fn order(&self) -> Option<Order> {
         let bytes = self.typed().bytes;
-        let folds = matches!(self.update, Some(Update::Fold(..)));
-        (folds && bytes.params > 0 && bytes.output > 0).then(|| {
+        let fold = (self.update).filter(|update| matches!(update, Update::Fold(..)))?;
+        (bytes.params > 0 && bytes.output > 0).then(|| {
             // A tile of pairs is bound whole, even where the limits of a test bind less.
             let limits = wgpu::Limits {
                 max_storage_buffer_binding_size: 1 << 27,
                 max_buffer_size: 1 << 27,
                 ..self.limits.clone()
             };
-            let order = Order::new(self.plan.dims(), self.types.element_bytes, &limits);
+            let order = Order::new(self.plan.dims(), fold, &limits);
             let (sum_updates, most_steps) = self.steps;
             (order.expect("few pairs")).with_steps(sum_updates, most_steps)
         })
