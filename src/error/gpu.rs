@@ -56,10 +56,10 @@ pub enum GatherError {
         reduce: Reduce,
         number: &'static str,
     },
-    /// A scatter numbers the rows of the target and the index rows in 32 bits or less, to keep or to sort them, unless no two index
-    /// rows select one row.
+    /// A scatter numbers the rows of the target and the index rows in 32 bits or less, to keep or to sort them. If you promise
+    /// unique rows, it does so only to reduce halves.
     #[error(
-        "a scatter on a GPU must have at most {limit} {counted}, found {found}, where several indices may select a row: promise unique rows by GatherPlan::unique"
+        "a scatter on a GPU must have at most {limit} {counted}, found {found}, where several indices may select a row or halves are reduced"
     )]
     TooManyToOrder {
         /// The name of the things counted: rows of the target, or index rows.

@@ -439,8 +439,8 @@ mod tests {
         let limits = wgpu::Limits::default();
         let too_many = |counted: &str, limit: u64, found: u64| {
             Err(format!(
-                "a scatter on a GPU must have at most {limit} {counted}, found {found}, where several indices may select a row: \
-                 promise unique rows by GatherPlan::unique"
+                "a scatter on a GPU must have at most {limit} {counted}, found {found}, where several indices may select a row or \
+                 halves are reduced"
             ))
         };
         let of_target = too_many("rows of the target in all blocks", 1 << 31, (1 << 31) + 2);

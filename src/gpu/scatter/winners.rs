@@ -106,8 +106,8 @@ mod tests {
         };
         let text = |limit: u64, counted: &str, found: u64| {
             Err(format!(
-                "a scatter on a GPU must have at most {limit} {counted}, found {found}, where several indices may select a row: \
-                 promise unique rows by GatherPlan::unique"
+                "a scatter on a GPU must have at most {limit} {counted}, found {found}, where several indices may select a row or \
+                 halves are reduced"
             ))
         };
         let all = text(
