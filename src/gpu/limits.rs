@@ -194,7 +194,13 @@ impl GatherPlan {
             2 | 4 => pairs_bytes(self.of_index_rows().dims().output_rows()),
             _ => 0,
         };
-        let operands = [bytes.params, bytes.indices, bytes.output, pairs]
+        // A sum of halves keeps the target as f32s if a binding is too small for all updates.
+        let is_cut = bytes.output.max(bytes.indices) > adapter.max_storage_buffer_binding_size;
+        let slots = match types.element_bytes {
+            2 if is_cut => bytes.params.saturating_mul(2),
+            _ => 0,
+        };
+        let operands = [bytes.params, bytes.indices, bytes.output, pairs, slots]
             .into_iter()
             .chain(bytes.qparams);
         let largest = operands.map(range_bytes).fold(0, u64::max);
@@ -265,5 +271,24 @@ mod tests {
             few,
             Ok(wgpu::Limits::default().or_worse_values_from(&adapters[3]))
         );
+    }
+
+    #[cfg(feature = "half")]
+    #[test]
+    fn required_limits_suffice_for_sums_of_halves() {
+        let adapter = wgpu::Limits {
+            max_storage_buffer_binding_size: 128 << 20,
+            max_buffer_size: 1 << 33,
+            ..Default::default()
+        };
+        let types = ElementTypes::of::<half::f16, i32>();
+        let call = crate::Call::scatter(types).reduce::<half::f16>(crate::Reduce::Add);
+        for (rows, updates) in [(1 << 20, 1 << 20), (1 << 20, 1000), (3, 1 << 20)] {
+            let plan = Gather::new().plan(&[rows, 128], &[updates]);
+            let plan = plan.expect("a valid shape");
+            let limits = plan.required_limits(types, &adapter).expect("few bytes");
+            let text = plan.explain(call, &limits);
+            assert!(!text.contains("device limit"), "{text}");
+        }
     }
 }
