@@ -187,34 +187,44 @@ fn rows_that_wait_are_summed_in_order() {
     }
 }
 
-/// Of each block, the target takes updates as `f32`s and is rounded once.
 #[cfg(feature = "half")]
 #[test]
 fn halves_are_summed_on_any_number_of_threads() {
-    use crate::reduce::sealed::Number;
-    use half::bf16;
+    use half::{bf16, f16};
 
+    halves_are_summed(f16::from_f32, f16::to_bits);
+    halves_are_summed(bf16::from_f32, bf16::to_bits);
+}
+
+/// Of each block, the target takes updates as `f32`s and is rounded once.
+#[cfg(feature = "half")]
+fn halves_are_summed<T: crate::Number>(half: fn(f32) -> T, bits: fn(T) -> u16) {
     let mut random = Random(6_364_136_223_846_793_005);
-    for number in 0..if cfg!(miri) { 2 } else { 300 } {
+    let runs = match takes_every_case() {
+        _ if cfg!(miri) => 2,
+        true => 3000,
+        false => 300,
+    };
+    for number in 0..runs {
         let (rows, slice_len) = (1 + random.below(40), 1 + random.below(5));
         let index_count = 1 + random.below(if number % 9 == 0 { 5000 } else { 100 });
         let mut index = |_| i32::try_from(random.below(rows + 2).min(random.below(2 * rows)));
         let indices: Vec<i32> = (0..BATCHES * index_count)
             .map(|n| index(n).expect("few rows"))
             .collect();
-        let mut halves = |count| -> (Vec<bf16>, Vec<f32>) {
+        let mut halves = |count| -> (Vec<T>, Vec<f32>) {
             // A NaN that meets no update keeps its bits.
-            let half = |_| bf16::from_f32(random.float().max(f32::MIN));
-            let halves: Vec<bf16> = (0..count).map(half).collect();
+            let half = |_| half(random.float().max(f32::MIN));
+            let halves: Vec<T> = (0..count).map(half).collect();
             let mut wide = vec![0.0; count];
-            Number::widen(&halves, &mut wide);
+            T::widen(&halves, &mut wide);
             (halves, wide)
         };
         let (updates, wide_updates) = halves(BATCHES * OUTER * index_count * slice_len);
         let (old, mut expected) = halves(BATCHES * OUTER * rows * slice_len);
         sums(rows, slice_len, &indices, &wide_updates, &mut expected);
         let mut rounded = old.clone();
-        Number::narrow(&expected, &mut rounded);
+        T::narrow(&expected, &mut rounded);
         let plan = plan(rows, slice_len, index_count);
         for threads in [1, 2, 7] {
             let mut target = old.clone();
@@ -232,7 +242,7 @@ fn halves_are_summed_on_any_number_of_threads() {
             .expect("bad rows are dropped");
             let mut pairs = target.iter().zip(&rounded);
             assert!(
-                pairs.all(|(a, b)| a.to_bits() == b.to_bits()),
+                pairs.all(|(&a, &b)| bits(a) == bits(b)),
                 "{plan}, {threads} threads"
             );
         }
