@@ -93,14 +93,19 @@ pub(crate) mod sealed {
 
     /// Reduces two numbers, the target's element first. A NaN may come out with any bits; `of_one_nan` replaces it.
     pub trait Number: Copy + Send + Sync + 'static {
-        /// True for floats, whose sums depend on the order.
-        const IS_FLOAT: bool;
         const KIND: NumberKind;
+        /// The NaN of floats: processors compute NaNs with different bits.
+        const NAN: Option<Self> = None;
+        /// True for floats, whose sums depend on the order.
+        const IS_FLOAT: bool = Self::NAN.is_some();
 
-        /// The number, or one fixed NaN for any NaN: processors compute NaNs with different bits.
+        /// The number, or the one NaN for any NaN.
         #[inline(always)]
         fn of_one_nan(self) -> Self {
-            self
+            match Self::NAN {
+                Some(nan) if self.is_a_nan() => nan,
+                _ => self,
+            }
         }
 
         #[inline(always)]
@@ -133,7 +138,6 @@ macro_rules! integers {
         impl Number for $integer {}
 
         impl sealed::Number for $integer {
-            const IS_FLOAT: bool = false;
             const KIND: NumberKind = NumberKind::of(stringify!($integer));
 
             #[inline(always)]
@@ -164,13 +168,8 @@ macro_rules! floats {
         impl Number for $float {}
 
         impl sealed::Number for $float {
-            const IS_FLOAT: bool = true;
             const KIND: NumberKind = NumberKind::of(stringify!($float));
-
-            #[inline(always)]
-            fn of_one_nan(self) -> Self {
-                if self.is_nan() { Self::from_bits($nan) } else { self }
-            }
+            const NAN: Option<Self> = Some(Self::from_bits($nan));
 
             #[inline(always)]
             fn is_a_nan(self) -> bool {
@@ -219,13 +218,8 @@ macro_rules! halves {
         impl Number for half::$half {}
 
         impl sealed::Number for half::$half {
-            const IS_FLOAT: bool = true;
             const KIND: NumberKind = NumberKind::of($name);
-
-            #[inline(always)]
-            fn of_one_nan(self) -> Self {
-                if self.is_nan() { Self::from_bits($nan) } else { self }
-            }
+            const NAN: Option<Self> = Some(Self::from_bits($nan));
 
             #[inline(always)]
             fn is_a_nan(self) -> bool {
