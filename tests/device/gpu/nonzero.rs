@@ -1,6 +1,7 @@
 //! Numbers of masks, and the gathers and scatters that take them, beside the CPU.
 
 use libtest_mimic::Trial;
+use testkit::data;
 use testkit::gpu::{Gpu, range};
 use testkit::indices::Hash;
 use testkit::sweep::takes_every_case;
@@ -18,6 +19,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("numbers_of_masks_of_each_length", lengths),
         trial("numbers_of_a_mask_of_many_tiles", many_tiles),
         trial("numbers_of_random_masks", random),
+        trial("numbers_of_recorded_masks", recorded),
         trial("small_limits_cut_masks", cuts),
         trial("a_mask_selects_rows_in_one_pass", in_one_pass),
         trial("an_executor_takes_a_mask", executors),
@@ -214,6 +216,24 @@ fn random(gpu: &'static Gpu) {
     }
 }
 
+/// Masks whose numbers on the CPU are those of NumPy, TensorFlow and JAX, with JAX's sizes and fills.
+fn recorded(gpu: &'static Gpu) {
+    let unsigned = |fill| i32::try_from(fill).unwrap().cast_unsigned();
+    for (number, (line, entries)) in data::masks().iter().enumerate() {
+        let room = line["size"].as_u64().unwrap_or(entries.len() as u64);
+        Case {
+            entries,
+            entry_bits: [1, 8, 32][number % 3],
+            first: 0,
+            starts: [0, 0],
+            inverted: false,
+            room: usize::try_from(room).unwrap(),
+            fill: line["fill"].as_i64().map(unsigned),
+        }
+        .check(gpu);
+    }
+}
+
 /// One tile of words in a dispatch, or a few of others, in grids of several rows.
 fn cuts(_: &'static Gpu) {
     let gpu = limited_device(|limits| wgpu::Limits {
@@ -255,9 +275,14 @@ fn cuts(_: &'static Gpu) {
     assert_eq!([refused(None), refused(Some(0))], [error.clone(), error]);
 }
 
-/// Numbers, count, gather and scatter in one pass of the app's: `y[mask] = x[mask]`.
+/// Numbers, count, gather and scatter in one pass of the app's: `y[mask] = x[mask]`, and `y[:, mask] = x[:, mask]`.
 fn in_one_pass(gpu: &'static Gpu) {
-    let len = 5000;
+    in_one_pass_along(gpu, 0, [5000, 3]);
+    in_one_pass_along(gpu, 1, [3, 5000]);
+}
+
+fn in_one_pass_along(gpu: &Gpu, axis: usize, shape: [usize; 2]) {
+    let len = shape[axis];
     let [.., entries] = patterns(len);
     let rows: Vec<u32> = (0..15_000).collect();
     let [x, y] = [flat(gpu, &rows), flat(gpu, vec![9_u32; 3 * len])];
@@ -271,7 +296,10 @@ fn in_one_pass(gpu: &'static Gpu) {
     });
     let nonzero = nonzero.unwrap();
     assert_eq!(format!("{nonzero:?}"), "Prepared { dispatches: 3 }");
-    let plan = Gather::new().plan(&[len, 3], &[len]).unwrap();
+    let plan = Gather::new()
+        .axis(i64::try_from(axis).unwrap())
+        .plan(&shape, &[len]);
+    let plan = plan.unwrap();
     let types = ElementTypes::of::<u32, u32>();
     let (indices, count) = (range(&numbers), range(&count));
     let ranges = Ranges {
@@ -295,12 +323,17 @@ fn in_one_pass(gpu: &'static Gpu) {
         scatter.encode_in_pass(&mut pass);
     });
     let on_cpu = Mask::from(entries.as_slice());
-    let mut expected = on_cpu.compress(&rows, &[len, 3], 0).unwrap();
+    let selected = on_cpu.compress(&rows, &shape, axis).unwrap();
     let mut target = vec![9; 3 * len];
-    on_cpu
-        .scatter(&expected, &[len, 3], 0, &mut target)
-        .unwrap();
-    expected.resize(3 * len, 7);
+    let done = on_cpu.scatter(&selected, &shape, axis, &mut target);
+    done.unwrap();
+    // What the count leaves out ends each block.
+    let blocks = [1, 3][axis];
+    let mut expected = vec![7; 3 * len];
+    let of_blocks = selected.chunks(selected.len() / blocks);
+    for (block, selected) in expected.chunks_mut(3 * len / blocks).zip(of_blocks) {
+        block[..selected.len()].copy_from_slice(selected);
+    }
     assert!(output.download_blocking().unwrap() == expected);
     assert!(y.download_blocking().unwrap() == target);
 }
