@@ -177,9 +177,11 @@ impl Gatherer {
     /// Prepares the numbers of a mask's true entries, in order, and their count: what [`Mask::nonzero`](crate::Mask::nonzero) returns
     /// on the CPU. They are the indices, of type `u32`, and the [`index_count`](Buffers::index_count) of a gather or a scatter that
     /// is recorded after them, even in the same pass: `x[mask]` and `x[mask] = v`. The host waits for nothing. [`Nonzero`] says what
-    /// it takes.
+    /// it takes. Along another axis than the first, the count holds for each block, `x[:, mask]`, and each block takes a dispatch of
+    /// its own.
     ///
-    /// The call takes three kinds of passes. It reads the mask once, and keeps a bit for each entry and 4 bytes for each 8,192.
+    /// The call takes three kinds of passes. It reads the mask once, and keeps a bit for each entry and 4 bytes for each 8,192. To
+    /// compile its pipelines early, prepare any short mask of the same kind, with a fill if yours has one.
     ///
     /// # Errors
     ///
