@@ -58,8 +58,12 @@ fn true_entries(lane: u32, entry_bits: u32) -> u32 {
     return found;
 }
 
-// Writes a tile's bits and their count.
-fn write_bits(tile: u32, local: u32, entry_bits: u32) {
+// Writes the bits and the count of the workgroup's tile, if it has one.
+fn write_bits(workgroup: vec3<u32>, local: u32, entry_bits: u32) {
+    let tile = number_of(workgroup);
+    if tile >= gather.order.tiles {
+        return;
+    }
     let lane = tile * WORKGROUP_SIZE + local;
     let first = lane * 32u;
     var found = 0u;
@@ -76,26 +80,17 @@ fn write_bits(tile: u32, local: u32, entry_bits: u32) {
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn nonzero_of_bits(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    let tile = number_of(workgroup);
-    if tile < gather.order.tiles {
-        write_bits(tile, local, 1u);
-    }
+    write_bits(workgroup, local, 1u);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn nonzero_of_bytes(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    let tile = number_of(workgroup);
-    if tile < gather.order.tiles {
-        write_bits(tile, local, 8u);
-    }
+    write_bits(workgroup, local, 8u);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn nonzero_of_words(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    let tile = number_of(workgroup);
-    if tile < gather.order.tiles {
-        write_bits(tile, local, 32u);
-    }
+    write_bits(workgroup, local, 32u);
 }
 
 // One workgroup turns the counts of tiles into the number of true entries before each tile.

@@ -14,12 +14,12 @@ use crate::plan::lengths::{check_byte_len, check_len};
 const MANY: u32 = 16;
 const FEW_RUNS: u32 = 4;
 
-/// The type of a mask's entries: single bits, bytes or `u32`s.
+/// The type of a mask's entries: single bits, bytes or `u32`s; as a number, the bits of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MaskKind {
-    Bits,
-    Bytes,
-    Words,
+    Bits = 1,
+    Bytes = 8,
+    Words = 32,
 }
 
 /// A mask, which selects the rows whose entry is true: `x[mask]`. An entry is true if it is not 0.
@@ -102,12 +102,8 @@ impl<D> Mask<D> {
 
     /// How many bytes the entries take, from the first byte of `data` on.
     pub(crate) const fn byte_len(&self) -> u64 {
-        let len = self.len as u64;
-        match self.kind {
-            MaskKind::Bits => (self.first as u64).saturating_add(len).div_ceil(8),
-            MaskKind::Bytes => len,
-            MaskKind::Words => len.saturating_mul(4),
-        }
+        let bits = (self.len as u64).saturating_mul(self.kind as u64);
+        bits.saturating_add(self.first as u64).div_ceil(8)
     }
 }
 

@@ -92,10 +92,7 @@ impl<'a> Nonzero<'a> {
             None => entries,
         };
         let room = (self.numbers.size() / u64::from(WORD_BYTES)).min(most);
-        let mask_alignment = match mask.kind {
-            MaskKind::Words => WORD_BYTES,
-            MaskKind::Bits | MaskKind::Bytes => 1,
-        };
+        let mask_alignment = (mask.kind as u32 / 8).max(1);
         let count_alignment = limits.min_storage_buffer_offset_alignment.max(WORD_BYTES);
         let number_bytes = room * u64::from(WORD_BYTES);
         let ranges = [
@@ -176,7 +173,7 @@ impl Passes {
             most_tiles: u64::MAX,
         };
         // A binding has some bytes before the first tile, and after the last.
-        let tile_bytes = (TILE * passes.entry_bits() / 8).max(TILE_BITS_BYTES);
+        let tile_bytes = (TILE * passes.kind as u64 / 8).max(TILE_BITS_BYTES);
         let of_tile = tile_bytes.min(passes.bound(0).bytes) + alignment + u64::from(WORD_BYTES);
         let [bits_bytes, counts_bytes] = passes.scratch();
         let least = passes.numbers.bytes.max(counts_bytes).max(of_tile);
@@ -197,24 +194,16 @@ impl Passes {
         Ok(passes)
     }
 
-    const fn entry_bits(&self) -> u64 {
-        match self.kind {
-            MaskKind::Bits => 1,
-            MaskKind::Bytes => 8,
-            MaskKind::Words => 32,
-        }
-    }
-
     const fn tiles(&self) -> u64 {
         self.entries.div_ceil(TILE)
     }
 
     /// Bytes of the bits, in whole tiles, and of the counts, with the sum of all.
-    pub(crate) const fn scratch(&self) -> [u64; 2] {
-        let tiles = self.tiles();
+    pub(crate) fn scratch(&self) -> [u64; 2] {
+        let counts = self.tiles() + 1;
         [
-            if tiles > 0 { tiles } else { 1 } * TILE_BITS_BYTES,
-            (tiles + 1) * WORD_BYTES as u64,
+            self.tiles().max(1) * TILE_BITS_BYTES,
+            counts * u64::from(WORD_BYTES),
         ]
     }
 
@@ -229,7 +218,7 @@ impl Passes {
     /// The bytes of the mask that hold these entries.
     fn bound(&self, first_tile: u64) -> BoundRange {
         let entries = self.dispatch(first_tile);
-        let bit = |entry: u64| self.first_bit + entry * self.entry_bits();
+        let bit = |entry: u64| self.first_bit + entry * self.kind as u64;
         BoundRange::of(
             bit(entries.start) / 8..bit(entries.end).div_ceil(8),
             self.alignment,
@@ -291,7 +280,7 @@ impl Passes {
         let (entries, bound) = (self.dispatch(first_tile), self.bound(first_tile));
         let rows = entries.end - entries.start;
         let workgroups = grid(workgroups, self.max_grid_width);
-        let skipped = (self.first_bit + entries.start * self.entry_bits()) % 8;
+        let skipped = (self.first_bit + entries.start * self.kind as u64) % 8;
         let uniform = GatherUniform {
             rows: size(rows),
             units: size(bound.bytes / u64::from(WORD_BYTES)),
