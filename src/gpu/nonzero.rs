@@ -93,17 +93,12 @@ impl<'a> Nonzero<'a> {
         };
         let room = (self.numbers.size() / u64::from(WORD_BYTES)).min(most);
         let mask_alignment = (mask.kind as u32 / 8).max(1);
-        let count_alignment = limits.min_storage_buffer_offset_alignment.max(WORD_BYTES);
+        let alignment = limits.min_storage_buffer_offset_alignment.max(WORD_BYTES);
         let number_bytes = room * u64::from(WORD_BYTES);
         let ranges = [
             (Operand::Mask, mask.data, mask.byte_len(), mask_alignment),
             (Operand::Indices, self.numbers, number_bytes, WORD_BYTES),
-            (
-                Operand::IndexCount,
-                self.count,
-                COUNT_BYTES,
-                count_alignment,
-            ),
+            (Operand::IndexCount, self.count, COUNT_BYTES, alignment),
         ];
         for (number, &(operand, range, bytes, alignment)) in ranges.iter().enumerate() {
             if bytes == 0 {
@@ -113,21 +108,15 @@ impl<'a> Nonzero<'a> {
             let held = |range: wgpu::BufferSlice<'_>, bytes| range.offset()..range.offset() + bytes;
             for &(with, other, other_bytes, _) in &ranges[..number] {
                 if other.buffer() == range.buffer() {
-                    check_apart(
-                        operand,
-                        with,
-                        &held(range, bytes),
-                        &held(other, other_bytes),
-                    )?;
+                    let other = held(other, other_bytes);
+                    check_apart(operand, with, &held(range, bytes), &other)?;
                 }
             }
         }
         let operands = Operands::of_mask([mask.data, self.numbers, self.count], limits);
         let starts = [mask.data, self.numbers].map(|range| operands.start(range));
-        Ok((
-            Passes::new(mask, starts, room, self.fill, limits)?,
-            operands,
-        ))
+        let passes = Passes::new(mask, starts, room, self.fill, limits)?;
+        Ok((passes, operands))
     }
 }
 
@@ -209,10 +198,8 @@ impl Passes {
 
     /// The entries of a dispatch from this tile on.
     fn dispatch(&self, first_tile: u64) -> std::ops::Range<u64> {
-        let end = first_tile
-            .saturating_add(self.most_tiles)
-            .saturating_mul(TILE);
-        first_tile * TILE..end.min(self.entries)
+        let end_tile = first_tile.saturating_add(self.most_tiles);
+        first_tile * TILE..end_tile.saturating_mul(TILE).min(self.entries)
     }
 
     /// The bytes of the mask that hold these entries.
