@@ -177,6 +177,37 @@ impl<O, W> Bags<O, W> {
             combine,
         }
     }
+
+    /// The same bags, whose offsets and weights lie where these functions say.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn try_map<'b, P, V, E>(
+        &'b self,
+        of_offsets: impl FnOnce(&'b O) -> Result<P, E>,
+        of_weights: impl FnOnce(&'b W) -> Result<V, E>,
+    ) -> Result<Bags<P, V>, E> {
+        let given = match &self.offsets.given {
+            &Given::Each { bags, size } => Given::Each { bags, size },
+            Given::Offsets {
+                data,
+                kind,
+                len,
+                has_last,
+            } => Given::Offsets {
+                data: of_offsets(data)?,
+                kind: *kind,
+                len: *len,
+                has_last: *has_last,
+            },
+        };
+        let combine = match &self.combine {
+            Combine::Sum => Combine::Sum,
+            Combine::Weighted(weights) => Combine::Weighted(of_weights(weights)?),
+            Combine::Mean => Combine::Mean,
+            Combine::Max => Combine::Max,
+        };
+        let offsets = Offsets { given };
+        Ok(Bags { offsets, combine })
+    }
 }
 
 impl GatherPlan {

@@ -11,6 +11,7 @@ use super::gather::judged;
 #[cfg(feature = "rayon")]
 use super::gather::{BYTES_PER_SLICE, MIN_BYTES_PER_TASK, threads_for};
 use super::index_rows::{IndexRows, LOCATED_ROWS};
+use super::operands::Params;
 use crate::bags::{BLOCK_PLACES, Bags, Combine, Ends};
 use crate::encoding::{Encoded, Float, FloatKind, Parts, store};
 use crate::error::RunError;
@@ -48,7 +49,7 @@ impl GatherPlan {
         indices: &[I],
         bags: Bags<&[u8], &[f32]>,
     ) -> Result<Vec<T>, RunError> {
-        Call::of(self, params, indices, bags)?.run_new()
+        self.bags_of_values(Params::Elements(params), I::values(indices), bags)
     }
 
     /// As [`gather_bags`](Self::gather_bags), but into `output` instead of a new vector. After an error, `output` is as it was.
@@ -63,7 +64,7 @@ impl GatherPlan {
         bags: Bags<&[u8], &[f32]>,
         output: &mut [T],
     ) -> Result<(), RunError> {
-        Call::of(self, params, indices, bags)?.run_into(output)
+        Call::of(self, Params::Elements(params), I::values(indices), bags)?.run_into(output)
     }
 
     /// As [`gather_bags`](Self::gather_bags), but `params` is encoded, and only the selected rows are decoded. The result is `f32`, or
@@ -92,7 +93,8 @@ impl GatherPlan {
         indices: &[I],
         bags: Bags<&[u8], &[f32]>,
     ) -> Result<Vec<T>, RunError> {
-        Call::of_encoded(self, params.map(AsRef::as_ref), T::KIND, indices, bags)?.run_new()
+        let params = Params::Encoded(params.map(AsRef::as_ref), T::KIND);
+        self.bags_of_values(params, I::values(indices), bags)
     }
 
     /// As [`gather_bags_encoded`](Self::gather_bags_encoded), but into `output` instead of a new vector. After an error, `output` is as it was.
@@ -107,7 +109,20 @@ impl GatherPlan {
         bags: Bags<&[u8], &[f32]>,
         output: &mut [T],
     ) -> Result<(), RunError> {
-        Call::of_encoded(self, params.map(AsRef::as_ref), T::KIND, indices, bags)?.run_into(output)
+        let params = Params::<T>::Encoded(params.map(AsRef::as_ref), T::KIND);
+        Call::of(self, params, I::values(indices), bags)?.run_into(output)
+    }
+}
+
+impl GatherPlan {
+    /// As [`gather_bags`](Self::gather_bags), for operands of types that are known only at run time.
+    pub(crate) fn bags_of_values<T: Float>(
+        &self,
+        params: Params<'_, T>,
+        indices: IndexValues<'_>,
+        bags: Bags<&[u8], &[f32]>,
+    ) -> Result<Vec<T>, RunError> {
+        Call::of(self, params, indices, bags)?.run_new()
     }
 }
 
@@ -132,41 +147,30 @@ struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    fn of<T: Float, I: Index>(
+    fn of<T: Float>(
         plan: &'a GatherPlan,
-        params: &'a [T],
-        indices: &'a [I],
+        params: Params<'a, T>,
+        indices: IndexValues<'a>,
         bags: Bags<&'a [u8], &'a [f32]>,
     ) -> Result<Self, RunError> {
         plan.check_bags()?;
-        plan.check_lengths(params.len(), indices.len())?;
-        match T::params(params) {
-            Ok(floats) => Self::new(
-                plan,
-                Source::Floats(floats),
-                T::KIND,
-                I::values(indices),
-                bags,
-            ),
-            Err((encoding, rows)) => {
-                Self::of_encoded(plan, Encoded::new(encoding, rows), T::KIND, indices, bags)
+        let (encoded, to) = match params {
+            Params::Encoded(encoded, to) => (encoded, to),
+            Params::Elements(elements) => {
+                plan.check_lengths(elements.len(), indices.len())?;
+                match T::params(elements) {
+                    Ok(floats) => {
+                        return Self::new(plan, Source::Floats(floats), T::KIND, indices, bags);
+                    }
+                    Err((encoding, rows)) => (Encoded::new(encoding, rows), T::KIND),
+                }
             }
-        }
-    }
-
-    fn of_encoded<I: Index>(
-        plan: &'a GatherPlan,
-        params: Encoded<&'a [u8]>,
-        to: FloatKind,
-        indices: &'a [I],
-        bags: Bags<&'a [u8], &'a [f32]>,
-    ) -> Result<Self, RunError> {
-        plan.check_bags()?;
-        let parts = plan.check_encoded(&params.map(|of| of.len()))?;
+        };
+        let parts = plan.check_encoded(&encoded.map(|of| of.len()))?;
         plan.check_indices_length(indices.len())?;
-        let rows = EncodedRows::new(params, FloatKind::F32, parts, plan.dims());
-        Self::new(plan, Source::Encoded(rows), to, I::values(indices), bags)
-            .map(|call| call.of_parts(parts))
+        let rows = EncodedRows::new(encoded, FloatKind::F32, parts, plan.dims());
+        let call = Self::new(plan, Source::Encoded(rows), to, indices, bags)?;
+        Ok(call.of_parts(parts))
     }
 
     fn new(

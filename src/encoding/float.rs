@@ -34,6 +34,16 @@ names! {
 }
 
 impl FloatKind {
+    /// The encoding of plain numbers of this type.
+    #[cfg(feature = "gpu")]
+    pub(crate) const fn encoding(self) -> Encoding {
+        match self {
+            Self::F32 => Encoding::F32,
+            Self::F16 => Encoding::F16,
+            Self::Bf16 => Encoding::Bf16,
+        }
+    }
+
     /// Bytes in a number.
     #[must_use]
     pub const fn bytes(self) -> u64 {

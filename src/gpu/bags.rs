@@ -129,6 +129,26 @@ fn decoding(types: ElementTypes) -> Result<Option<Decoding>, GatherError> {
     }
 }
 
+/// The plan with the bytes of an output that has a slice for each bag.
+pub(super) fn typed<'p, O, W>(
+    plan: &'p GatherPlan,
+    types: ElementTypes,
+    bags: &Bags<O, W>,
+) -> Result<TypedPlan<'p>, GatherError> {
+    let mut typed = TypedPlan::new(plan, types)?;
+    let (slice_len, element_bytes) = (plan.dims().slice_len, types.element_bytes());
+    let elements = (bags.offsets.bags() as u64).saturating_mul(slice_len);
+    let bytes = elements.checked_mul(element_bytes);
+    typed.bytes.output = bytes
+        .filter(|&bytes| bytes <= i64::MAX.unsigned_abs())
+        .ok_or(GatherError::TooManyBytes {
+            operand: Operand::Output,
+            elements,
+            element_bytes,
+        })?;
+    Ok(typed)
+}
+
 /// What a call's bags take in buffers: the plan with the output's bytes, and the ranges with those of offsets and weights.
 pub(super) fn given<'p, 'a>(
     plan: &'p GatherPlan,
@@ -195,19 +215,7 @@ pub(super) fn given<'p, 'a>(
         Combine::Sum | Combine::Mean | Combine::Max => None,
     };
     decoding(given.types)?;
-    let mut typed = TypedPlan::new(plan, given.types)?;
-    let (elements, element_bytes) = (
-        count.saturating_mul(plan.dims().slice_len),
-        given.types.element_bytes(),
-    );
-    let bytes = elements.checked_mul(element_bytes);
-    typed.bytes.output = bytes
-        .filter(|&bytes| bytes <= i64::MAX.unsigned_abs())
-        .ok_or(GatherError::TooManyBytes {
-            operand: Operand::Output,
-            elements,
-            element_bytes,
-        })?;
+    let typed = typed(plan, given.types, bags)?;
     let of_bags = [offsets, weights];
     Ok((typed, Given { of_bags, ..*given }))
 }

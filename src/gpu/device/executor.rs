@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use super::bags::BagsOperand;
 use super::gather::{Params, ParamsOperand, Unchecked, planned};
 use super::indices::Indices;
 use super::nonzero::nonzero;
@@ -11,6 +12,7 @@ use super::owner::Owner;
 use super::request::Request;
 use super::tensor::{Tensor, rows_shape};
 use super::waiting::{Wait, boxed};
+use crate::bags::Bags;
 use crate::element::{Element, ElementTypes};
 use crate::encoding::{Encoded, Float};
 use crate::error::GpuError;
@@ -382,6 +384,53 @@ impl Executor {
         };
         let input = Unchecked::new(self.owner(), plan, types, params, indices.operand());
         Request::to_host(input)
+    }
+
+    /// Combines the rows that each bag of indices selects: what [`GatherPlan::gather_bags`] does on the CPU, with the same bits. The
+    /// output has the shape `[bags, ..]`, with the dims of params after the first. `T` is `f32`, or with the feature `half` also
+    /// `half::f16` or `half::bf16`; encoded params are decoded to their `T`. Offsets are a tensor of the type of the indices, and
+    /// weights one of `f32`.
+    ///
+    /// A GPU does not check offsets: [`Gatherer::prepare_bags`] says what it makes of those that are not in order.
+    ///
+    /// # Errors
+    ///
+    /// - As [`gather`](Self::gather), and [`PlanError::Bags`](crate::PlanError::Bags) for a plan of other rows than those along the first
+    ///   axis.
+    /// - [`GatherError::DeviceLimit`](crate::GatherError::DeviceLimit) if one binding does not hold each operand.
+    /// - [`GatherError::UnexpectedOperand`](crate::GatherError::UnexpectedOperand) if you ask for a mask.
+    /// - On the CPU, [`RunError::Offset`](crate::RunError::Offset).
+    ///
+    /// ```
+    /// use wgpu_gather::{Bags, Executor, Gather};
+    ///
+    /// let executor = Executor::cpu(); // or Executor::gpu_or_cpu_blocking()
+    /// let table = executor.upload(&[1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0], &[3, 2])?;
+    /// let offsets = executor.upload(&[0_u32, 2, 3], &[3])?;
+    /// let means = executor.gather_bags(Gather::new(), &table, &[0_u32, 2, 1], Bags::mean(&offsets));
+    /// assert_eq!(means.wait()?, [3.0, 4.0, 3.0, 4.0]);
+    /// # Ok::<(), wgpu_gather::GpuError>(())
+    /// ```
+    pub fn gather_bags<'a, T: Element + Float, I: Index>(
+        &'a self,
+        plan: impl ToPlan<'a>,
+        params: impl Into<Params<'a, T>>,
+        indices: impl Into<Indices<'a, I>>,
+        bags: Bags<&'a Tensor<I>, &'a Tensor<f32>>,
+    ) -> Request<'a, T, Vec<T>, Bags<()>> {
+        let (Params(params), indices) = (params.into(), indices.into());
+        let plan = params
+            .shape()
+            .and_then(|shape| planned(plan, (Operand::Params, &shape), &indices));
+        let types = match params.decoding() {
+            Some(of) => ElementTypes::decoded(of.encoding, of.to, I::KIND),
+            // Halves are widened.
+            None => ElementTypes::decoded(T::KIND.encoding(), T::KIND, I::KIND),
+        };
+        Request::to_host(Unchecked {
+            bags: Some(BagsOperand::new(bags)),
+            ..Unchecked::new(self.owner(), plan, types, params, indices.operand())
+        })
     }
 
     /// As [`gather`](Self::gather), but on bytes, if you know the types only at run time: each element has

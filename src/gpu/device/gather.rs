@@ -3,13 +3,15 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use super::bags::BagsOperand;
 use super::indices::{IndexOperand, Indices};
 use super::owner::Owner;
 use super::tensor::Tensor;
 use crate::cpu::{self, with_values};
 use crate::element::{Element, ElementTypes};
 use crate::encoding::{Decoding, Encoded, Float, FloatKind};
-use crate::error::{GpuError, PlanError, RunError};
+use crate::error::{GatherError, GpuError, PlanError, RunError};
+use crate::gpu::bags;
 use crate::gpu::fill::Fill;
 use crate::gpu::types::TypedPlan;
 use crate::gpu::update::Reduction;
@@ -40,6 +42,8 @@ pub(super) struct Unchecked<'a, T> {
     pub(super) rules: ScatterRules,
     pub(super) reduction: Option<Reduction>,
     pub(super) reduce_on_cpu: Option<ReduceOnCpu<T>>,
+    /// The bags whose rows are combined.
+    pub(super) bags: Option<BagsOperand<'a, T>>,
 }
 
 /// A scatter on the CPU that reduces.
@@ -147,6 +151,7 @@ impl<'a, T> Unchecked<'a, T> {
             rules: ScatterRules::default(),
             reduction: None,
             reduce_on_cpu: None,
+            bags: None,
         }
     }
 }
@@ -174,6 +179,9 @@ impl<T> Unchecked<'_, T> {
         if let Some(output) = &self.output {
             output.storage.check_owner(written, owner)?;
         }
+        if let Some(bags) = &self.bags {
+            bags.check_owner(owner)?;
+        }
         match &mut self.plan {
             Ok(_) => Ok(()),
             Err(error) => Err(error.take().expect("checked once")),
@@ -192,7 +200,10 @@ impl<T: Element> Unchecked<'_, T> {
 
     /// The shape of a new output. Bytes have those of an element as a last dim.
     pub(super) fn output_shape(&self) -> Vec<usize> {
-        let mut shape = self.plan().output_shape().to_vec();
+        let mut shape = match &self.bags {
+            Some(of) => [&[of.bags.offsets.bags()], &self.plan().params_shape()[1..]].concat(),
+            None => self.plan().output_shape().to_vec(),
+        };
         if self.in_bytes {
             shape.push(usize::try_from(self.types.element_bytes).unwrap_or(usize::MAX));
         }
@@ -235,6 +246,9 @@ impl<T: Element> Unchecked<'_, T> {
             let rows = plan.dims().index_rows();
             check_len(Operand::Mask, rows..=rows, mask)?;
         }
+        if let Some(of) = &self.bags {
+            return self.checked_bags(of, mask, output);
+        }
         match output {
             Some(len) if self.in_bytes => {
                 check_bytes(Operand::Output, output_len, element_bytes, len)?;
@@ -244,6 +258,27 @@ impl<T: Element> Unchecked<'_, T> {
         }
         if let Some(fill) = &self.fill {
             fill.pattern(self.types.element_bytes)?;
+        }
+        Ok(typed)
+    }
+
+    /// As [`checked`](Self::checked), of what bags have besides.
+    fn checked_bags(
+        &self,
+        of: &BagsOperand<'_, T>,
+        mask: Option<usize>,
+        output: Option<usize>,
+    ) -> Result<TypedPlan<'_>, GpuError> {
+        let plan = self.plan();
+        plan.check_bags().map_err(RunError::from)?;
+        if mask.is_some() {
+            let operand = Operand::Mask;
+            return Err(GatherError::UnexpectedOperand { operand }.into());
+        }
+        let typed = bags::typed(plan, self.types, &of.bags)?;
+        if let Some(output) = output {
+            let len = typed.bytes.output / self.types.element_bytes();
+            check_len(Operand::Output, len..=len, output)?;
         }
         Ok(typed)
     }
@@ -263,6 +298,16 @@ impl<T: Element> Unchecked<'_, T> {
         let TypedPlan {
             plan, types, parts, ..
         } = self.checked(mask_len, output_len)?;
+        if let Some(bags) = &self.bags {
+            let found = bags.run_on_cpu(plan, params, indices)?;
+            return Ok(match output {
+                Some(output) => {
+                    output.copy_from_slice(&found);
+                    Vec::new()
+                }
+                None => found,
+            });
+        }
         let fill = match &self.fill {
             Some(fill) => fill.elements(types.element_bytes)?,
             None => vec![T::zeroed()],

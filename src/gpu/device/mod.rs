@@ -11,6 +11,7 @@
 //!             -> waiting  requests, mappings and the thread that polls
 //! ```
 
+mod bags;
 mod executor;
 mod gather;
 mod indices;

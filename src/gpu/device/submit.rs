@@ -8,6 +8,7 @@ use super::owner::{HostBuffers, Owner, Storage};
 use super::tensor::Tensor;
 use super::waiting::{Mapping, Wait, elements_of};
 use crate::bad_indices::BadIndices;
+use crate::bags::Bags;
 use crate::element::{Element, ElementTypes};
 use crate::error::{GatherError, GpuError, RunError};
 use crate::gpu::buffers::{Buffers, Ranges};
@@ -63,6 +64,7 @@ struct OnGpu<'a> {
     mask: Option<&'a wgpu::Buffer>,
     /// The buffer of the caller's tensor.
     output: Option<&'a wgpu::Buffer>,
+    bags: Option<Bags<wgpu::BufferSlice<'a>>>,
 }
 
 impl<'a, T: Element> Unchecked<'a, T> {
@@ -201,12 +203,14 @@ impl<'a, T: Element> Unchecked<'a, T> {
         let mask_buffer = mask_buffer.transpose()?;
         let output_buffer = output.map(|output| output.storage.on_gpu(Operand::Output, owner));
         let output_buffer = output_buffer.transpose()?;
+        let bags = self.bags.as_ref().map(|bags| bags.on_gpu(owner));
         Ok(OnGpu {
             typed: self.checked(mask.map(Tensor::len), output.map(Tensor::len))?,
             params,
             indices,
             mask: mask_buffer,
             output: output_buffer,
+            bags: bags.transpose()?,
         })
     }
 
@@ -231,7 +235,10 @@ impl<'a, T: Element> Unchecked<'a, T> {
             given.fill = self.fill;
             given.report = report.map(|report| report.slice(..));
             given.mask = on_gpu.mask.map(|mask| mask.slice(..));
-            owner.gatherer.prepare_given(typed.plan.into(), &given)
+            match on_gpu.bags {
+                Some(bags) => (owner.gatherer).prepare_given_bags(typed.plan, &given, bags),
+                None => owner.gatherer.prepare_given(typed.plan.into(), &given),
+            }
         };
         let submitted = Submitted {
             owner,

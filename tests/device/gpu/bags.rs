@@ -8,8 +8,8 @@ use testkit::gpu::{Gpu, buffers_of};
 use testkit::indices::Hash;
 use testkit::sweep::takes_every_case;
 use wgpu_gather::{
-    BadIndices, BadRows, Bags, BlockQuantized, ElementTypes, Encoded, Encoding, FloatKind, Gather,
-    GatherError, IndexKind, Offsets, PlanError, wgpu,
+    BadIndices, BadRows, Bags, BlockQuantized, ElementTypes, Encoded, Encoding, Executor,
+    FloatKind, Gather, GatherError, GpuError, IndexKind, Offsets, Operand, PlanError, wgpu,
 };
 
 use crate::batch::{read_back, upload};
@@ -23,6 +23,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("bags_of_offsets_that_are_not_in_order", bad_offsets),
         trial("bags_report_bad_rows", reports),
         trial("bags_are_counted_on_the_gpu", counted),
+        trial("an_executor_combines_bags", executors),
         trial("mistakes_in_bags_are_typed_errors", mistakes),
     ]
 }
@@ -43,7 +44,7 @@ struct Operands<'a> {
 }
 
 impl Operands<'_> {
-    /// Runs ten times, and returns the output, before and after which no byte may change; and the report.
+    /// Runs some times, and returns the output, before and after which no byte may change; and the report.
     fn run(&self, gpu: &Gpu, case: &BagsCase) -> (Vec<u8>, Vec<u8>) {
         let at_start = |bytes: &[u8]| {
             let mut all = vec![0xa5; self.start];
@@ -83,7 +84,7 @@ impl Operands<'_> {
             .prepare_bags(&case.plan(), &buffers, bags)
             .unwrap();
         let mut first = None;
-        for _ in 0..10 {
+        for _ in 0..if takes_every_case() { 10 } else { 3 } {
             gpu.submit(|encoder| prepared.encode(encoder));
             let [written, report] = read_back(gpu, [&output, &report]);
             let (before, rest) = written.split_at(self.start);
@@ -177,7 +178,7 @@ fn check(gpu: &Gpu, case: &BagsCase, number: usize) {
 
 fn random(gpu: &'static Gpu) {
     let mut hash = Hash::new(911);
-    for number in 0..if takes_every_case() { 2000 } else { 120 } {
+    for number in 0..if takes_every_case() { 2000 } else { 60 } {
         check(gpu, &BagsCase::random(&mut hash), number);
     }
 }
@@ -401,6 +402,93 @@ fn counted(gpu: &'static Gpu) {
             assert!(operands.run(gpu, &case).0 == expected, "{count} of {to}");
         }
     }
+}
+
+/// An executor on a GPU and one on the CPU: to the host, into a tensor, of floats, halves and encoded rows.
+fn executors(gpu: &'static Gpu) {
+    let mut hash = Hash::new(917);
+    for executor in [gpu.executor(), Executor::cpu()] {
+        for _ in 0..if takes_every_case() { 60 } else { 12 } {
+            let case = BagsCase::random(&mut hash);
+            let (plan, ids) = (case.plan(), &case.indices);
+            let expected = case.expected(|at| case.params[at]);
+            let table = executor.upload(&case.params, plan.params_shape()).unwrap();
+            let offsets = executor
+                .upload(&case.offsets, &[case.offsets.len()])
+                .unwrap();
+            let weights = executor
+                .upload(&case.weights, &[case.weights.len()])
+                .unwrap();
+            let bags = || case.bags(Offsets::from(&offsets), &weights);
+            let found = executor
+                .gather_bags(&plan, &table, ids, bags())
+                .wait()
+                .unwrap();
+            assert!(words(&found) == words(&expected), "{executor}: {case:?}");
+            let on_gpu = executor
+                .gather_bags(&plan, &table, ids, bags())
+                .on_gpu()
+                .wait()
+                .unwrap();
+            assert_eq!(on_gpu.shape(), [case.offsets.len() - 1, case.slice_len]);
+            let mut output = executor.zeros::<f32>(on_gpu.shape()).unwrap();
+            let into = executor
+                .gather_bags(&plan, &table, ids, bags())
+                .into_tensor(&mut output);
+            into.wait().unwrap();
+            let [a, b] = [&on_gpu, &output].map(|of| words(&of.download_blocking().unwrap()));
+            assert!(a == b && a == words(&expected), "{executor}: {case:?}");
+            let halves: Vec<_> = case.params.iter().map(|&x| bf16::from_f32(x)).collect();
+            let table = executor.upload(&halves, plan.params_shape()).unwrap();
+            let found = executor
+                .gather_bags(&plan, &table, ids, bags())
+                .wait()
+                .unwrap();
+            let expected = case.expected(|at| halves[at].to_f32()).into_iter();
+            let expected = expected.flat_map(|x| testkit::encoded::rounded(x, FloatKind::Bf16));
+            assert!(
+                words(&found) == expected.collect::<Vec<_>>(),
+                "{executor}: {case:?}"
+            );
+        }
+        let plan = Gather::new()
+            .bad_indices(BadIndices::Error)
+            .plan(&[3, 2], &[4])
+            .unwrap();
+        let table = executor.upload(&[1.0_f32; 6], &[3, 2]).unwrap();
+        let offsets = executor.upload(&[0_u32, 4], &[2]).unwrap();
+        let sum = |ids| {
+            executor
+                .gather_bags(&plan, &table, ids, Bags::sum(&offsets))
+                .wait()
+        };
+        assert_eq!(sum(&[0_u32, 1, 2, 2]).unwrap(), [4.0, 4.0]);
+        let bad = sum(&[0, 1, 7, 9]).unwrap_err().to_string();
+        assert_eq!(bad, "indices[2] = 7 is not in [0, 3)");
+        let mut short = executor.zeros::<f32>(&[1]).unwrap();
+        let bags = Bags::sum(Offsets::each(2, 2));
+        let into = executor
+            .gather_bags(&plan, &table, &[0_u32; 4], bags)
+            .into_tensor(&mut short);
+        assert_eq!(
+            into.wait().unwrap_err().to_string(),
+            "output must have 4 elements, found 1"
+        );
+        let mut mask = executor.zeros::<bool>(&[4]).unwrap();
+        let masked = executor
+            .gather_bags(&plan, &table, &[0_u32; 4], bags)
+            .mask(&mut mask);
+        assert!(masked.wait().is_err());
+    }
+    let other = Executor::cpu().upload(&[0_u32, 4], &[2]).unwrap();
+    let table = gpu.upload(&[1.0_f32; 6], &[3, 2]).unwrap();
+    let sum = gpu.gather_bags(Gather::new(), &table, &[0_u32; 4], Bags::sum(&other));
+    assert_eq!(
+        sum.wait().unwrap_err(),
+        GpuError::OtherOwner {
+            operand: Operand::Offsets
+        }
+    );
 }
 
 fn mistakes(gpu: &'static Gpu) {
