@@ -8,12 +8,10 @@ import { fileURLToPath } from 'node:url';
 
 const WWW = new URL('./www/', import.meta.url);
 const TYPES = {
-  '.css': 'text/css; charset=utf-8',
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.mjs': 'text/javascript; charset=utf-8',
   '.wasm': 'application/wasm',
-  '.wgsl': 'text/plain; charset=utf-8',
 };
 
 // Port 0 stands for any free port.
