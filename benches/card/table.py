@@ -109,14 +109,6 @@ def main():
         for line in edits:
             of = [other["median_us"] for other in ours if other["workload"] == line["workload"] and other["measure"] == "ours"]
             print(f"| {line['workload']} | {line['measure'][5:]} | {line['median_us']:.2f} | {number(line['median_us'] / of[-1] if of else None)} |")
-    tunes = [line for line in ours if line.get("set") == "tune"]
-    if tunes:
-        print("\n| row bytes, device | best | us | GB/s of output | 4 rows a lane, workgroup 256 |\n|---|---|---|---|---|")
-        for key in dict.fromkeys((line["workload"], line["device"]) for line in tunes):
-            of = [line for line in tunes if (line["workload"], line["device"]) == key]
-            least = min(of, key=lambda line: line["median_us"])
-            usual = [line["median_us"] for line in of if (line["rows"], line["workgroup"]) == (4, 256)]
-            print(f"| {key[0][4:]}, {key[1]} | {least['measure']} | {least['median_us']:.2f} | {least['out_bytes'] / least['median_us'] / 1e3:.0f} | {number(usual[0] if usual else None)} |")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use wgpu_gather::{BadIndices, Element, Index};
 
-use crate::bare_loop;
 use crate::data::{Data, Number};
 use crate::timing::{Figure, Timed, time, took};
 
@@ -59,14 +58,6 @@ where
         let run = plan.gather_into(params, indices, output);
         run.expect("the indices are in range");
     };
-    let (width, has_bare_loop) = (data.slice_bytes(), data.has_bare_loop());
-    let bare_loop = |output: &mut [T]| {
-        let (params, output) = (
-            bytemuck::cast_slice(params),
-            bytemuck::cast_slice_mut(output),
-        );
-        bare_loop::gather(params, bytemuck::cast_slice(indices), output, width);
-    };
     let run = || drop(black_box(plan.gather(params, indices)).expect("in range"));
     let copy_to_vec = || drop(black_box(black_box(&expected).clone()));
 
@@ -91,13 +82,6 @@ where
             pool.install(|| took(|| (0..calls).for_each(|_| gather_into(black_box(output)))))
         };
         let run = || pool.install(|| took(|| (0..calls).for_each(|_| run())));
-        if has_bare_loop {
-            let bare_loop = || {
-                let output = &mut output.borrow_mut()[..];
-                pool.install(|| took(|| (0..calls).for_each(|_| bare_loop(black_box(output)))))
-            };
-            figures.push(figure(*threads, "bare_loop", Box::new(bare_loop)));
-        }
         figures.push(figure(*threads, "gather_into", Box::new(gather_into)));
         allocating.push(figure(*threads, "gather", Box::new(run)));
     }

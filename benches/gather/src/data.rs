@@ -1,8 +1,8 @@
 //! A workload's operands, for all element and index types.
 
 use bytemuck::Pod;
-use testkit::bench::workloads::{Element, Op, Workload};
-use wgpu_gather::{BadIndices, Index, IndexKind};
+use testkit::bench::workloads::{Element, Workload};
+use wgpu_gather::{Index, IndexKind};
 
 /// An element or an index that can be made from a number.
 pub trait Number: Pod + Default + PartialEq + Send + Sync {
@@ -33,20 +33,6 @@ pub struct Data<T, I> {
     pub workload: Workload,
     pub params: Vec<T>,
     pub indices: Vec<I>,
-}
-
-impl<T, I> Data<T, I> {
-    pub fn slice_bytes(&self) -> usize {
-        self.workload.plan(BadIndices::Error).slice_len() * size_of::<T>()
-    }
-
-    /// True if the bare loop can do the workload: one i32 per index row, one block, no gather_elements.
-    pub fn has_bare_loop(&self) -> bool {
-        let workload = &self.workload;
-        let is_elements = matches!(workload.op, Op::GatherElements { .. });
-        let is_one_block = workload.index_depth() == 1 && workload.blocks() == 1;
-        workload.index == IndexKind::I32 && is_one_block && !is_elements
-    }
 }
 
 impl<T: Number, I: Number> Data<T, I> {

@@ -11,7 +11,6 @@
     reason = "figures, and sizes within memory"
 )]
 
-mod bare_loop;
 mod cpu;
 mod data;
 mod gpu;
@@ -66,9 +65,6 @@ struct Options {
     /// Only writes the naive kernels of the GPU's workloads to this folder, as SPIR-V.
     #[arg(long, value_name = "FOLDER")]
     naive: Option<PathBuf>,
-    /// Takes one sample of the first gather of a process, of this kind.
-    #[arg(long, hide = true)]
-    first_gather: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -85,12 +81,8 @@ enum Set {
     Large,
     /// Rows of each encoding
     Encoded,
-    /// Kernels that only copy rows, by the size of a workgroup and the number of loads in flight
-    Tune,
     /// Assigns and sums of rows of 16 to 1,024 floats, also in shapes of PyTorch's users
     Scatter,
-    /// The first gather of a process, with the driver's cache off
-    First,
 }
 
 impl std::fmt::Display for Set {
@@ -122,12 +114,7 @@ driver's, and a kernel as a user would write it (naive), where its buffers can b
 before they are timed. The adapter is the one that WGPU_BACKEND and WGPU_ADAPTER_NAME ask for.";
 
 fn main() -> ExitCode {
-    let options = Options::parse();
-    let done = match &options.first_gather {
-        Some(kind) => gpu::first::sample(kind),
-        None => run(&options),
-    };
-    match done {
+    match run(&Options::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
@@ -156,7 +143,7 @@ impl Options {
             Set::Usual => [usual(), other(), blocks()].concat(),
             Set::Large => large(scale),
             Set::Encoded => encoded(scale),
-            Set::Tune | Set::Scatter | Set::First => Vec::new(),
+            Set::Scatter => Vec::new(),
         });
         named(sets.flatten().collect(), &self.workload)
     }
@@ -212,16 +199,9 @@ fn run(options: &Options) -> Result<(), String> {
                 Some(file) => gpu::Edits::read(file)?,
                 None => Vec::new(),
             },
-            tunes: options.set.contains(&Set::Tune),
             scatters: options.set.contains(&Set::Scatter),
         };
         gpu::run(&on_gpu, &of_gpu, json.as_mut())?;
-        if options.set.contains(&Set::First) {
-            println!("\nthe first gather of a process, with the driver's cache off:");
-            for (measure, time) in gpu::first::measure()? {
-                println!("  {measure:<12}{:>10.2} ms", timing::ms(time));
-            }
-        }
     }
     Ok(())
 }

@@ -95,14 +95,7 @@ impl<'a> Report<'a> {
             let threads = gather_into.threads;
             if let Some(gather) = with("gather", threads) {
                 let times = ratio(gather.median, gather_into.median);
-                print!("  {threads}T: gather takes {times:.2} times gather_into");
-            }
-            match with("bare_loop", threads) {
-                Some(bare) => println!(
-                    ", gather_into {:.2} times the bare loop",
-                    ratio(gather_into.median, bare.median)
-                ),
-                None => println!(),
+                println!("  {threads}T: gather takes {times:.2} times gather_into");
             }
         }
         Ok(())

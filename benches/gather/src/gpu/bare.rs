@@ -42,7 +42,7 @@ mod vulkan {
         info.queue_create_info_count = 1;
         // SAFETY: What `info` points to lives until this function ends. The device is made as wgpu-hal makes it, but for
         // the checks. All shaders that run on it stay in their buffers: this crate's shaders compare every index with its
-        // dim, and copies and tuned kernels get indices that are in range.
+        // dim, and copies get indices that are in range.
         let open: OpenDevice<Vulkan> = unsafe {
             let instance = hal.shared_instance().raw_instance();
             let device = instance

@@ -7,11 +7,9 @@ mod card;
 mod copy;
 mod edits;
 mod figure;
-pub mod first;
 mod gather;
 mod naive;
 mod scatter;
-mod tune;
 
 use std::fs::File;
 use std::io::Write;
@@ -41,7 +39,6 @@ pub struct Options {
     /// No figure begins after it.
     pub end: Instant,
     pub edits: Vec<Edits>,
-    pub tunes: bool,
     pub scatters: bool,
 }
 
@@ -57,7 +54,6 @@ pub struct Bench<'a> {
 
 /// A device and its tables: each table is the start of a buffer.
 pub struct Place {
-    name: &'static str,
     card: Card,
     plain: wgpu::Buffer,
     encoded: Option<wgpu::Buffer>,
@@ -116,17 +112,14 @@ pub fn run(
         checked.clock(),
         checked.queue.get_timestamp_period(),
     );
-    let mut places = vec![bench.place("checked", checked)];
+    let mut places = vec![bench.place(checked)];
     match bare::bare(&adapter) {
-        Ok(card) => places.push(bench.place("bare", card)),
+        Ok(card) => places.push(bench.place(card)),
         Err(error) => println!("no device without checks: {error}"),
     }
     warm(&places[0]);
     bench.ceiling(&places[0])?;
     bench.small_calls(&places[0])?;
-    if options.tunes {
-        bench.tune(&places)?;
-    }
     if options.scatters {
         bench.scatters(&places[0])?;
     }
@@ -151,14 +144,13 @@ fn warm(place: &Place) {
 }
 
 impl Bench<'_> {
-    fn place(&self, name: &'static str, card: Card) -> Place {
+    fn place(&self, card: Card) -> Place {
         let upload = |words: &[u32]| {
             let buffer = card.storage(size_of_val(words) as u64);
             card.upload(&buffer, 0, bytemuck::cast_slice(words));
             buffer
         };
         Place {
-            name,
             plain: upload(&self.plain),
             encoded: (!self.encoded.is_empty()).then(|| upload(&self.encoded)),
             card,

@@ -310,11 +310,6 @@ fn of_u8(name: &str, params_shape: &[usize]) -> Workload {
     }
 }
 
-/// A few rows as long as W3's.
-pub fn small() -> Workload {
-    gather_nd("first", &[1000, 16], &[64, 1])
-}
-
 impl Workload {
     /// # Panics
     ///
