@@ -15,7 +15,7 @@ use libtest_mimic::Trial;
 use wgpu_gather::{GpuError, Tensor, wgpu};
 
 use crate::polling::{on_a_polled_gpu, poll_threads};
-use crate::support::{App, Machine, Work, assert_lost, poll_once};
+use crate::support::{App, Machine, Work, poll_once};
 use testkit::device;
 
 /// A gather that takes long takes at least this time.
@@ -26,7 +26,6 @@ pub fn trials() -> Vec<Trial> {
         on_a_slow_gpu("an awaited gather costs no CPU time", costs_no_cpu_time),
         on_a_slow_gpu("an awaited gather wakes its task once", wakes_once),
         on_a_slow_gpu("an awaited gather holds up no call", holds_up_no_call),
-        on_a_slow_gpu("a device destroyed in an await ends it", destroyed_in_await),
         on_a_slow_gpu(
             "a panic of an app's callback ends no poll",
             panic_of_the_app,
@@ -266,36 +265,6 @@ fn holds_up_no_call(machine: &Machine) {
     assert!(times[4] <= LONGEST, "{times:?}");
     drop(future);
     app.assert_handlers_are_the_apps();
-}
-
-fn destroyed_in_await(machine: &Machine) {
-    // One of three, as the machine may be busy.
-    let times = [(); 3].map(|()| {
-        let app = machine.app();
-        let mut gather = LongGather::new(machine, &app);
-        let mut future = gather.start(&app);
-        assert!(poll_once(pin!(&mut future)).is_pending());
-        let took = thread::scope(|scope| {
-            let destroy = scope.spawn(|| {
-                thread::sleep(Duration::from_millis(20));
-                let started = Instant::now();
-                app.device().destroy();
-                (started.elapsed(), Instant::now())
-            });
-            let gathered = pollster::block_on(&mut future);
-            let ended = Instant::now();
-            if let Err(error) = gathered {
-                assert_lost(&error);
-            }
-            let (took, destroyed) = destroy.join().unwrap();
-            assert!(destroyed < ended, "the gather runs longer than the call");
-            took
-        });
-        app.assert_only_the_loss_is_heard();
-        took
-    });
-    eprintln!("destroy during an await: {times:?}");
-    assert!(times.iter().min() <= Some(&LONGEST), "{times:?}");
 }
 
 fn panic_of_the_app(machine: &Machine) {

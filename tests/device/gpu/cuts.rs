@@ -10,12 +10,11 @@ use wgpu_gather::{
 use crate::batch::{self, REPORT_BYTES, Recording, check_report, read_back};
 use crate::into_buffers::{encoded, filled, index_values, table, unchecked, widths};
 use crate::{flat, trial};
-use testkit::cases;
 use testkit::device::{self, blocking};
 use testkit::gpu::{Gpu, buffers_of_shards, range};
 use testkit::indices::Hash;
 use testkit::oracle::Case;
-use testkit::samples::{POLICIES, Sample};
+use testkit::samples::Sample;
 use testkit::{small_shapes, sweep};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -45,7 +44,6 @@ pub(crate) fn trials() -> Vec<Trial> {
             small_bindings(gpu, filled());
         }),
         trial("small_bindings_cut_small_shapes", small_shapes),
-        trial("small_buffers_gather_what_they_hold", small_buffers),
         trial("params_in_shards_are_one_table", shards),
         trial("small_bindings_cut_plans_of_shards", plans_of_shards),
         trial("params_of_300_mib_are_gathered", large_params),
@@ -111,37 +109,6 @@ fn fits_small_buffers(sample: &Sample) -> bool {
     let operands = [&sample.params, &sample.indices, &sample.output];
     let mut lens = operands.into_iter().map(Vec::len);
     lens.all(|len| len <= SMALL_BUFFER_BYTES)
-}
-
-fn small_buffers(_: &'static Gpu) {
-    let gpu = small_device(SMALL_BUFFER_BYTES as u64);
-    let (mut fitting, mut refused) = (0, 0);
-    for case in cases::table().into_iter().filter(Case::check_plan) {
-        let kinds = [IndexKind::I32, IndexKind::U64];
-        for sample in sweep::some(0, 3, 0, case.samples(&[1, 3, 16], &kinds, POLICIES)) {
-            if fits_small_buffers(&sample) {
-                sample.check(&blocking(&gpu));
-                fitting += 1;
-            } else if sample.element_bytes == 1 {
-                let table = gpu.upload(&sample.params, sample.plan.params_shape());
-                let indices: Vec<u64> = bytemuck::pod_collect_to_vec(&sample.indices);
-                let error = match (table, sample.index_kind) {
-                    (Err(error), _) => error,
-                    (Ok(table), IndexKind::U64) => gpu
-                        .gather(&sample.plan, &table, &indices)
-                        .wait()
-                        .unwrap_err(),
-                    _ => continue,
-                };
-                assert!(
-                    matches!(error, GpuError::BufferTooLarge { .. }),
-                    "{sample}: {error}"
-                );
-                refused += 1;
-            }
-        }
-    }
-    assert!(fitting > 300 && refused > 5, "{fitting} {refused}");
 }
 
 fn plans_of_shards(_: &'static Gpu) {

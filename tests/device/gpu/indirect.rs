@@ -1,9 +1,9 @@
 //! Indirect gathers: a buffer holds the index count when the commands run.
 
 use libtest_mimic::Trial;
-use wgpu_gather::{BadIndices, BadRows, ElementTypes, Gather, GatherPlan, IndexKind, Tensor, wgpu};
+use wgpu_gather::{BadIndices, ElementTypes, Gather, GatherPlan, IndexKind, Tensor, wgpu};
 
-use crate::batch::{self, REPORT_BYTES, Recording, read_back};
+use crate::batch::{self, Recording, read_back};
 use crate::cuts::small_device;
 use crate::into_buffers::unchecked;
 use crate::{flat, trial};
@@ -21,7 +21,6 @@ pub(crate) fn trials() -> Vec<Trial> {
             let gpu = small_device(1 << 26);
             batch::check(&gpu, &unchecked(&gpu), Recording::Counted, samples());
         }),
-        trial("rows_after_the_index_count_are_not_bad", report),
         trial("an_earlier_pass_writes_the_index_count", earlier_pass),
         trial("a_prepared_gather_reads_each_new_index_count", anew),
         trial("indirect_blocks_may_begin_within_a_word", within_words),
@@ -37,42 +36,6 @@ fn samples() -> impl Iterator<Item = Sample> {
     let lengths = cases::slice_lengths().into_iter();
     of_table
         .chain(lengths.flat_map(move |case| case.samples(&WIDTHS, &[IndexKind::I32], &policies)))
-}
-
-/// Gathers along the second dim of 2 x 3 elements by 5 indices, with an index count. Returns the output and the report.
-fn gather_indirect(gpu: &Gpu, indices: &[u32; 5], count: u32) -> ([u16; 10], Option<BadRows>) {
-    let plan = Gather::new().axis(1).bad_indices(BadIndices::Error);
-    let plan = plan.plan(&[2, 3], &[5]).unwrap();
-    let (params, indices) = (flat(gpu, &[1_u16, 2, 3, 4, 5, 6]), flat(gpu, indices));
-    let (output, report) = (flat(gpu, &[9_u16; 10]), flat(gpu, &[7_u8; REPORT_BYTES]));
-    let count = flat(gpu, &[count]);
-    let buffers = buffers_of(
-        ElementTypes::of::<u16, u32>(),
-        [range(&params), range(&indices), range(&output)],
-    );
-    let buffers = buffers.report(range(&report)).index_count(range(&count));
-    gpu.submit_gather(&plan, &buffers);
-    let [output, report] = read_back(gpu, [output.buffer().unwrap(), report.buffer().unwrap()]);
-    let output = bytemuck::pod_read_unaligned(&output[..20]);
-    (
-        output,
-        BadRows::from_report(&plan, IndexKind::U32, &report).unwrap(),
-    )
-}
-
-fn report(gpu: &'static Gpu) {
-    let indices = [2, 8, 0, 7, 1];
-    let (output, bad_rows) = gather_indirect(gpu, &indices, 1);
-    assert_eq!((output, bad_rows), ([3, 9, 9, 9, 9, 6, 9, 9, 9, 9], None));
-    let (output, bad_rows) = gather_indirect(gpu, &indices, 3);
-    assert_eq!(output, [3, 0, 1, 9, 9, 6, 0, 4, 9, 9]);
-    let bad_rows = bad_rows.unwrap();
-    assert_eq!((bad_rows.count, bad_rows.first.row), (1, 1));
-    let (output, bad_rows) = gather_indirect(gpu, &indices, 5);
-    assert_eq!(output, [3, 0, 1, 0, 2, 6, 0, 4, 0, 5]);
-    assert_eq!(bad_rows.unwrap().count, 2);
-    let (output, bad_rows) = gather_indirect(gpu, &indices, 0);
-    assert_eq!((output, bad_rows), ([9; 10], None));
 }
 
 /// Gathers bytes into an output of ones, with an index count, and returns the output.

@@ -16,7 +16,7 @@ use crate::{flat, trial};
 use testkit::cases;
 use testkit::gpu::{Gpu, buffers_of, range};
 use testkit::oracle::Case;
-use testkit::samples::{POLICIES, Sample, WIDTHS, bytes_of};
+use testkit::samples::{POLICIES, Sample, WIDTHS};
 use testkit::{small_shapes, sweep};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -51,7 +51,6 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("a_bad_row_under_outer_dims_counts_once", count_once),
         trial("a_report_is_written_under_any_policy", report_with_zero),
         trial("threads_share_a_gatherer", threads),
-        trial("indices_written_by_an_earlier_pass_are_read", chain),
     ]);
     trials
 }
@@ -296,67 +295,4 @@ fn threads(gpu: &'static Gpu) {
             scope.spawn(move || batch::check(gpu, gatherer, recording, widths()));
         }
     });
-}
-
-/// In one encoder, the app's pass writes indices and the gather reads them.
-fn chain(gpu: &'static Gpu) {
-    let shader = gpu
-        .device()
-        .create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: None,
-            source: wgpu::ShaderSource::Wgsl(
-                "@group(0) @binding(0) var<storage, read_write> indices: array<i32>;
-                 @compute @workgroup_size(8)
-                 fn count_down(@builtin(local_invocation_index) at: u32) {
-                     indices[at] = 6 - i32(at);
-                 }"
-                .into(),
-            ),
-        });
-    let pipeline = gpu
-        .device()
-        .create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: None,
-            layout: None,
-            module: &shader,
-            entry_point: None,
-            compilation_options: Default::default(),
-            cache: None,
-        });
-    let params: Vec<u32> = (0..24).collect();
-    let (params, indices) = (flat(gpu, &params), flat(gpu, &[0_i32; 8]));
-    let output = flat(gpu, &[9_u32; 24]);
-    let bind_group = gpu.device().create_bind_group(&wgpu::BindGroupDescriptor {
-        label: None,
-        layout: &pipeline.get_bind_group_layout(0),
-        entries: &[wgpu::BindGroupEntry {
-            binding: 0,
-            resource: indices.buffer().unwrap().as_entire_binding(),
-        }],
-    });
-
-    let mut encoder = gpu.device().create_command_encoder(&Default::default());
-    {
-        let mut pass = encoder.begin_compute_pass(&Default::default());
-        pass.set_pipeline(&pipeline);
-        pass.set_bind_group(0, &bind_group, &[]);
-        pass.dispatch_workgroups(1, 1, 1);
-    }
-    let plan = Gather::new().plan(&[8, 3], &[8]).unwrap();
-    let buffers = buffers_of(
-        ElementTypes::of::<u32, i32>(),
-        [range(&params), range(&indices), range(&output)],
-    );
-    gpu.gatherer()
-        .encode(&mut encoder, &plan, &buffers)
-        .unwrap();
-    gpu.queue().submit([encoder.finish()]);
-
-    let [found] = read_back(gpu, [output.buffer().unwrap()]);
-    // Rows 6 to 0, and then -1, which is out of range.
-    let rows = (0..7_u32)
-        .rev()
-        .flat_map(|row| [3 * row, 3 * row + 1, 3 * row + 2]);
-    let expected: Vec<u32> = rows.chain([0; 3]).collect();
-    assert_eq!(found, bytes_of(&expected));
 }

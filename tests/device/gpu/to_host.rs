@@ -6,11 +6,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
-use bytemuck::Pod;
 use libtest_mimic::Trial;
 use wgpu_gather::{
-    BadIndices, Executor, Gather, GatherError, GatherNd, Gatherer, GpuError, Index, IndexKind,
-    Operand, Prepared, RunError, Tensor, wgpu,
+    BadIndices, Executor, Gather, GatherError, Gatherer, GpuError, IndexKind, Prepared, Tensor,
+    wgpu,
 };
 
 use crate::{flat, trial};
@@ -18,9 +17,8 @@ use testkit::cases;
 use testkit::device::{blocking, open_gpu};
 use testkit::element_types::check_element_types;
 use testkit::gpu::Gpu;
-use testkit::oracle::Case;
 use testkit::random_shapes;
-use testkit::samples::{Cpu, POLICIES, Sample, bytes_of};
+use testkit::samples::{Cpu, POLICIES};
 use testkit::sweep;
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -33,15 +31,9 @@ pub(crate) fn trials() -> Vec<Trial> {
             "random_shapes_come_back_equal_to_oracle_and_cpu",
             random_shapes,
         ),
-        trial("results_stay_on_the_gpu", to_tables),
         trial("each_gather_of_a_chain_takes_the_last_result", chained),
         trial("an_apps_buffer_is_a_table", tables_of_buffers),
         trial("slices_of_a_mebibyte_are_whole", long_slices),
-        trial(
-            "a_table_uploaded_once_is_gathered_from_many_times",
-            one_table,
-        ),
-        trial("wrong_lengths_give_the_errors_of_the_cpu", lengths),
         trial(
             "a_future_completes_without_a_poll_of_the_device",
             bare_executor,
@@ -64,50 +56,6 @@ fn table(gpu: &'static Gpu) {
             let kinds = [IndexKind::I32, IndexKind::U64];
             for sample in sweep::some(0, 7, 0, case.samples(&[1, 4, 16], &kinds, POLICIES)) {
                 sample.check(&blocking(gpu));
-            }
-        }
-    }
-}
-
-/// Operands and result stay on the GPU.
-fn to_tables(gpu: &'static Gpu) {
-    for case in cases::table().into_iter().filter(Case::check_plan) {
-        let kinds = [IndexKind::I32, IndexKind::U64];
-        for sample in sweep::some(0, 7, 0, case.samples(&[1, 16], &kinds, POLICIES)) {
-            match (sample.element_bytes, sample.index_kind) {
-                (1, IndexKind::I32) => check_to_table::<u8, i32>(gpu, &sample),
-                (1, _) => check_to_table::<u8, u64>(gpu, &sample),
-                (_, IndexKind::I32) => check_to_table::<[u64; 2], i32>(gpu, &sample),
-                _ => check_to_table::<[u64; 2], u64>(gpu, &sample),
-            }
-        }
-    }
-}
-
-fn check_to_table<T: Pod + Send + Sync, I: Pod + Index>(gpu: &Gpu, sample: &Sample) {
-    let params: Vec<T> = bytemuck::pod_collect_to_vec(&sample.params);
-    let indices: Vec<I> = bytemuck::pod_collect_to_vec(&sample.indices);
-    let table = gpu.upload(&params, sample.plan.params_shape()).unwrap();
-    let indices = gpu.upload(&indices, sample.plan.indices_shape()).unwrap();
-    let awaited = pollster::block_on(gpu.gather(&sample.plan, &table, &indices).on_gpu());
-    for gathered in [
-        gpu.gather(&sample.plan, &table, &indices).on_gpu().wait(),
-        awaited,
-    ] {
-        match (gathered, &sample.bad_index) {
-            (Err(error), Some(text)) if sample.plan.bad_indices() == BadIndices::Error => {
-                assert_eq!(error.to_string(), *text, "{sample}");
-            }
-            (gathered, _) => {
-                let gathered = gathered.unwrap();
-                assert_eq!(gathered.shape(), sample.plan.output_shape(), "{sample}");
-                let output = gathered.download_blocking().unwrap();
-                assert_eq!(bytes_of(&output), sample.output, "{sample}");
-                assert_eq!(
-                    gathered.shape().iter().product::<usize>(),
-                    output.len(),
-                    "{sample}"
-                );
             }
         }
     }
@@ -206,50 +154,6 @@ fn random_shapes(gpu: &'static Gpu) {
         sample.check(&Cpu);
         sample.check(&blocking(gpu));
     });
-}
-
-fn one_table(gpu: &'static Gpu) {
-    let params: Vec<u16> = (0..5 * 7 * 3).collect();
-    let table = flat(gpu, &params);
-    assert_eq!(table.shape(), [105]);
-    let table = table.with_shape(&[5, 7, 3]).unwrap();
-    for row in 0..35_u32 {
-        let plan = GatherNd::new().plan(&[5, 7, 3], &[2, 2]).unwrap();
-        let indices = [row / 7, row % 7, 0, 0];
-        let expected = plan.gather(&params, &indices).unwrap();
-        assert_eq!(gpu.gather(&plan, &table, &indices).wait(), Ok(expected));
-    }
-    let table = table.with_shape(&[15, 7]).unwrap();
-    let plan = Gather::new().axis(-1).plan(&[15, 7], &[3]).unwrap();
-    let expected = plan.gather(&params, &[6_i64, 0, 3]).unwrap();
-    assert_eq!(
-        gpu.gather(&plan, &table, &[6_i64, 0, 3]).wait(),
-        Ok(expected)
-    );
-    assert_eq!(
-        gpu.gather(&plan, &table, &[7_i64, 7, 7]).wait(),
-        Ok(vec![0; 45])
-    );
-}
-
-fn lengths(gpu: &'static Gpu) {
-    let plan = Gather::new().plan(&[3], &[2]).unwrap();
-    let length = |operand, expected, found| {
-        Err(GpuError::Run(RunError::Length {
-            operand,
-            expected: expected..=expected,
-            found,
-        }))
-    };
-    let (short, right) = (flat(gpu, &[1_u8; 2]), flat(gpu, &[1_u8; 3]));
-    // If the plan is a shard, only the length of params is compared, not its shape.
-    let shard = plan.shard(0..1).unwrap();
-    let result = gpu.gather(&shard, &short, &[0, 0]).wait();
-    assert_eq!(result, length(Operand::Params, 1, 2));
-    let result = gpu.gather(&plan, &right, &[0, 0, 0]).wait();
-    assert_eq!(result, length(Operand::Indices, 2, 3));
-    let text = result.unwrap_err().to_string();
-    assert_eq!(text, "indices must have 2 elements, found 3");
 }
 
 /// On a device of its own, which no other trial polls.
