@@ -5,7 +5,7 @@ use std::io::{Cursor, Write};
 use zip::CompressionMethod;
 use zip::write::{SimpleFileOptions, ZipWriter};
 
-use crate::support::{Folder, file, npy, numbers, wgpu_gather};
+use crate::support::{Folder, file, lines, npy, numbers, wgpu_gather};
 use testkit::ran::Ran;
 
 pub const STORED: CompressionMethod = CompressionMethod::Stored;
@@ -178,6 +178,18 @@ fn claims(archive: &[u8], bytes: u32) -> Vec<u8> {
     archive
 }
 
+/// Dtypes, shapes and offsets of tensors, and their errors.
+const TENSORS: &str = "
+U8 [3] 3 0 | data_offsets must be in order and in the 3 bytes of data, found 3 and 0
+U8 [4] 0 3 | uint8 data of shape [4] must have 4 bytes, found 3
+U8 [4294967296,4294967296] 0 0 | the size of shape overflows
+U8 [-1] 0 0 | invalid value: integer `-1`, expected usize
+U7 [3] 0 3 | dtype U7 is not supported
+F4 [2,3] 0 3 | dtype F4 must have rows of whole bytes, found 3 values of 4 bits
+F6_E2M3 [2,6] 0 9 | dtype F6_E2M3 must have rows of whole bytes, found 6 values of 6 bits
+F4 [2,4] 0 3 | F4 data of shape [2, 4] must have 4 bytes, found 3
+";
+
 pub fn hostile_safetensors_are_refused() {
     let folder = Folder::new("hostile-safetensors");
     folder.write("ids.npy", ids());
@@ -190,7 +202,7 @@ pub fn hostile_safetensors_are_refused() {
     let ends = "the file ends within its header";
     let unknown = "not a .npy, .npz, .safetensors or .gguf file";
     let good = one("U8", "[3]", 0, 3, &[1, 2, 3]);
-    for (bytes, error) in [
+    let files = [
         (vec![], unknown),
         (vec![9, 0, 0], unknown),
         (vec![255; 100], unknown),
@@ -208,47 +220,25 @@ pub fn hostile_safetensors_are_refused() {
             "header is not valid: EOF while parsing an object at line 1 column 1",
         ),
         (
-            one("U8", "[3]", 3, 0, &[0; 3]),
-            "data_offsets must be in order and in the 3 bytes of data, found 3 and 0",
-        ),
-        (
-            one("U8", "[4]", 0, 3, &[0; 3]),
-            "uint8 data of shape [4] must have 4 bytes, found 3",
-        ),
-        (
-            one("U8", "[4294967296,4294967296]", 0, 0, &[]),
-            "the size of shape overflows",
-        ),
-        (
-            one("U8", "[-1]", 0, 0, &[]),
-            "invalid value: integer `-1`, expected usize",
-        ),
-        (
             safetensors(
                 r#"{"t":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},"t":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}}"#,
                 &[],
             ),
             "two tensors have the name \"t\"",
         ),
-        (one("U7", "[3]", 0, 3, &[0; 3]), "dtype U7 is not supported"),
-        (
-            one("F4", "[2,3]", 0, 3, &[0; 3]),
-            "dtype F4 must have rows of whole bytes, found 3 values of 4 bits",
-        ),
-        (
-            one("F6_E2M3", "[2,6]", 0, 9, &[0; 9]),
-            "dtype F6_E2M3 must have rows of whole bytes, found 6 values of 6 bits",
-        ),
-        (
-            one("F4", "[2,4]", 0, 3, &[0; 3]),
-            "F4 data of shape [2, 4] must have 4 bytes, found 3",
-        ),
         (safetensors("{}", &[]), "no tensor \"t\", it has none"),
         (
             safetensors(&tensor("U8", "[1]", 0, 1).replace("\"t\"", "\"u\""), &[0]),
             "no tensor \"t\", it has u",
         ),
-    ] {
+    ];
+    let tensors = lines(TENSORS).map(|(described, error)| {
+        let words: Vec<&str> = described.split(' ').collect();
+        let [start, end]: [usize; 2] = [2, 3].map(|n: usize| words[n].parse().unwrap());
+        let data = vec![0; start.max(end)];
+        (one(words[0], words[1], start, end, &data), error)
+    });
+    for (bytes, error) in files.into_iter().chain(tensors) {
         folder.write("bad.safetensors", bytes);
         let command = "gather bad.safetensors:t ids.npy";
         folder.refuses(command, &format!("bad.safetensors:t: {error}"));

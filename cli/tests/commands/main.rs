@@ -82,7 +82,6 @@ fn main() -> ExitCode {
         trial_of(parts::wrong_parts_are_named),
         trial_of(parts::no_output_overwrites_a_part_or_an_index),
         trial_of(parts::many_tensors_are_found_soon),
-        trial_of(parts::damaged_parts_give_an_error_or_the_right_rows),
         trial_of(faults::an_operation_needs_run),
         trial_of(faults::json_says_what_run_did),
         trial_of(faults::bad_indices_name_their_file),
@@ -166,7 +165,6 @@ fn main() -> ExitCode {
         trial_of(files::info_takes_little_memory),
         trial_of(usage::arguments_need_not_be_utf8),
         trial_of(usage::help_that_is_not_written_is_an_error),
-        trial_of(usage::copies_without_memory_are_errors),
         Trial::ignorable_test("doctor_shows_progress", || Ok(doctor_shows_progress())),
     ]);
     device::run(&Arguments::from_args(), trials)

@@ -4,7 +4,7 @@ use testkit::quantized::Quantized;
 use wgpu_gather::{Encoding, FloatKind};
 
 use crate::archives::{STORED, npz, safetensors};
-use crate::support::{Folder, assert_usage, npy, numbers};
+use crate::support::{Folder, assert_usage, lines, npy, numbers};
 
 /// The shape of an array whose last dim fills it.
 fn filled(leading: &[usize], bytes: usize) -> String {
@@ -89,6 +89,20 @@ pub fn npz_members_are_decoded(device: &str) {
     }
 }
 
+/// Operands and options of gathers, and their errors.
+const WRONG_TABLES: &str = "
+t.npy ids.npy --scales f8.npy | f8.npy: scales must be float32, float16 or BF16, found float64
+i2.npy ids.npy --scales s.npy | i2.npy: quantised values must be uint8, found int16
+i2.npy ids.npy --row-wise 8 | i2.npy: quantised values must be uint8, found int16
+t.npy ids.npy --scales s.npy | --block-size is missing: rows of 32 values and 2 scales have blocks of 16
+t.npy ids.npy --scales s.npy --block-size 32 | scales must have 8 bytes, found 16
+t.npy ids.npy --scales s.npy --block-size 16 --zero-points i2.npy | i2.npy: quantised values must be uint8, found int16
+t.npy ids.npy --scales s.npy --block-size 16 --zero-points t.npy | zero points must have 2 bytes, found 32
+t.npy ids.npy --scales s.npy --bits 3 | quantised values must have 2, 4 or 8 bits, found 3
+t.npy ids.npy --scales s.npy --block-size 100 | quantised blocks must have 16, 32, 64, 128 or 256 values, found 100
+t.npy ids.npy --row-wise 4 --axis 1 | slices must be whole blocks of ROW_WISE_4, of 24 values each, found 1
+";
+
 pub fn wrong_tables_are_refused() {
     let folder = Folder::new("quantized-wrong");
     folder.i32("ids.npy", "(1,)", &[1]);
@@ -96,48 +110,7 @@ pub fn wrong_tables_are_refused() {
     folder.write("s.npy", npy("<f4", "(2, 2)", &[0; 16]));
     folder.write("f8.npy", npy("<f8", "(2, 2)", &[0; 32]));
     folder.write("i2.npy", npy("<i2", "(2, 8)", &[0; 32]));
-    for (options, error) in [
-        (
-            "t.npy ids.npy --scales f8.npy",
-            "f8.npy: scales must be float32, float16 or BF16, found float64",
-        ),
-        (
-            "i2.npy ids.npy --scales s.npy",
-            "i2.npy: quantised values must be uint8, found int16",
-        ),
-        (
-            "i2.npy ids.npy --row-wise 8",
-            "i2.npy: quantised values must be uint8, found int16",
-        ),
-        (
-            "t.npy ids.npy --scales s.npy",
-            "--block-size is missing: rows of 32 values and 2 scales have blocks of 16",
-        ),
-        (
-            "t.npy ids.npy --scales s.npy --block-size 32",
-            "scales must have 8 bytes, found 16",
-        ),
-        (
-            "t.npy ids.npy --scales s.npy --block-size 16 --zero-points i2.npy",
-            "i2.npy: quantised values must be uint8, found int16",
-        ),
-        (
-            "t.npy ids.npy --scales s.npy --block-size 16 --zero-points t.npy",
-            "zero points must have 2 bytes, found 32",
-        ),
-        (
-            "t.npy ids.npy --scales s.npy --bits 3",
-            "quantised values must have 2, 4 or 8 bits, found 3",
-        ),
-        (
-            "t.npy ids.npy --scales s.npy --block-size 100",
-            "quantised blocks must have 16, 32, 64, 128 or 256 values, found 100",
-        ),
-        (
-            "t.npy ids.npy --row-wise 4 --axis 1",
-            "slices must be whole blocks of ROW_WISE_4, of 24 values each, found 1",
-        ),
-    ] {
+    for (options, error) in lines(WRONG_TABLES) {
         folder.refuses(&format!("gather {options}"), error);
     }
     for options in [

@@ -10,28 +10,19 @@ use crate::faults::shell;
 use crate::faults::{COMMAND, folder};
 #[cfg(unix)]
 use crate::support::{Folder, npy};
-use crate::support::{assert_usage, wgpu_gather};
+use crate::support::{assert_usage, lines, wgpu_gather};
+
+/// Command lines that ask for JSON, and their errors.
+const JSON_ERRORS: &str = "
+info --json | the following required arguments were not provided: <FILE>...
+doctor --json --adapters | unexpected argument '--adapters' found
+run gather_elements a b -o c --batch-dims 1 --json | gather_elements has no --batch-dims
+gather --json | gather is an operation of run: wgpu-gather run gather ..
+";
 
 /// Errors of usage are JSON where JSON is asked for, as all others.
 pub fn usage_errors_are_json() {
-    for (command, error) in [
-        (
-            "info --json",
-            "the following required arguments were not provided: <FILE>...",
-        ),
-        (
-            "doctor --json --adapters",
-            "unexpected argument '--adapters' found",
-        ),
-        (
-            "run gather_elements a b -o c --batch-dims 1 --json",
-            "gather_elements has no --batch-dims",
-        ),
-        (
-            "gather --json",
-            "gather is an operation of run: wgpu-gather run gather ..",
-        ),
-    ] {
+    for (command, error) in lines(JSON_ERRORS) {
         let ran = Ran::new(wgpu_gather().args(command.split(' ')));
         assert_eq!((ran.code, ran.stderr.as_str()), (2, ""), "{command}");
         let document: Value = serde_json::from_str(&ran.stdout).unwrap();
@@ -238,54 +229,4 @@ pub fn private_outputs_stay_private() {
         }
     }
     assert!(seen > 0, "no partial file is seen");
-}
-
-/// Decoding copies the output, and counting bad rows the indices: without memory for a copy there is an error and no output.
-#[cfg(target_os = "linux")]
-pub fn copies_without_memory_are_errors() {
-    let folder = Folder::new("copies");
-    folder.write("rows.npy", npy("|u1", "(2, 1032)", &[1; 2 * 1032]));
-    folder.write("scales.npy", npy("<f4", "(2, 16)", &[0; 128]));
-    folder.write("ids.npy", npy("|u1", "(4096,)", &[1; 4096]));
-    folder.write("many.npy", npy("|u1", "(2097152,)", &vec![1; 2 << 20]));
-    folder.write("values.npy", npy("|u1", "(2, 1024)", &[1; 2 * 1024]));
-    for command in [
-        "gather rows.npy ids.npy --row-wise 8",
-        "gather values.npy ids.npy --scales scales.npy",
-        "gather ids.npy many.npy --json",
-    ] {
-        let (mut errors, mut gathered) = (0, 0);
-        // Less than a copy has.
-        for megabytes in (20..=160).rev().step_by(12) {
-            let limited = format!(
-                "ulimit -v {megabytes}000; exec \"$0\" run {command} --device cpu -o out.npy"
-            );
-            let ran = std::process::Command::new("sh")
-                .args(["-c", &limited, env!("CARGO_BIN_EXE_wgpu-gather")])
-                .current_dir(&folder.0)
-                // An arena for each thread may leave the stack no room to grow, which ends a process.
-                .envs([("RAYON_NUM_THREADS", "2"), ("MALLOC_ARENA_MAX", "1")])
-                .output()
-                .unwrap();
-            let is_written = folder.0.join("out.npy").exists();
-            match ran.status.code() {
-                Some(0) => {
-                    assert!(is_written);
-                    fs::remove_file(folder.0.join("out.npy")).unwrap();
-                    gathered += 1;
-                }
-                Some(1) => {
-                    assert!(!is_written, "{command} in {megabytes} MB");
-                    errors += 1;
-                }
-                // Too little for the process to begin.
-                Some(127) => break,
-                _ => panic!("{command} in {megabytes} MB: {ran:?}"),
-            }
-        }
-        assert!(
-            errors > 0 && gathered > 0,
-            "{command}: {errors} errors, {gathered} gathered"
-        );
-    }
 }

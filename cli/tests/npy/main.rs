@@ -14,7 +14,7 @@ use std::process::ExitCode;
 
 #[cfg(target_os = "linux")]
 use libtest_mimic::Trial;
-use support::{Folder, file, npy, numbers, wgpu_gather};
+use support::{Folder, file, lines, npy, numbers};
 use testkit::device::{
     self, Arguments, cpu_trial as cpu, gpu_trial, program_trial as gpu, trial_of,
 };
@@ -56,7 +56,6 @@ fn main() -> ExitCode {
         #[cfg(target_os = "linux")]
         cpu("little_memory_is_an_error", output::little_memory),
         trial_of(devices::npy_without_a_gpu),
-        trial_of(output_goes_to_standard_output),
         #[cfg(target_os = "linux")]
         Trial::ignorable_test("a_terminal_gets_no_array", || Ok(output::terminal())),
         gpu_trial("run_takes_the_adapter_of_the_name", |gpu| {
@@ -123,6 +122,20 @@ fn every_dtype(device: &str) {
     }
 }
 
+/// Gathers, and the shapes and elements of their outputs.
+const ATTRIBUTES: &str = "
+gather params.npy columns.npy --axis 1 | (2, 2): 3, 1, 6, 4
+gather params.npy columns.npy --axis=-1 | (2, 2): 3, 1, 6, 4
+gather params.npy last.npy --from-end | (3,): 4, 5, 6
+gather params.npy batched.npy --batch-dims 1 | (2, 1): 2, 6
+gather_nd params.npy batched.npy --batch-dims 1 | (2,): 2, 6
+gather_nd params.npy cells.npy --from-end | (1,): 5
+gather_nd params.npy cells.npy --bad-indices fill | (1,): 0
+gather_nd params.npy cells.npy --bad-indices clamp | (1,): 2
+gather_elements params.npy batched.npy --axis 1 | (2, 1): 2, 6
+gather_elements params.npy first.npy | (1, 3): 4, 2, 6
+";
+
 fn attributes(device: &str) {
     let folder = Folder::new(&format!("attributes-{device}"));
     folder.write("params.npy", npy("|u1", "(2, 3)", &[1, 2, 3, 4, 5, 6]));
@@ -131,59 +144,14 @@ fn attributes(device: &str) {
     folder.i32("batched.npy", "(2, 1)", &[1, 2]);
     folder.i32("cells.npy", "(1, 2)", &[-1, 1]);
     folder.i32("first.npy", "(1, 3)", &[1, 0, 1]);
-    for (command, shape, output) in [
-        (
-            "gather params.npy columns.npy --axis 1",
-            "(2, 2)",
-            vec![3, 1, 6, 4],
-        ),
-        (
-            "gather params.npy columns.npy --axis=-1",
-            "(2, 2)",
-            vec![3, 1, 6, 4],
-        ),
-        (
-            "gather params.npy last.npy --from-end",
-            "(3,)",
-            vec![4, 5, 6],
-        ),
-        (
-            "gather params.npy batched.npy --batch-dims 1",
-            "(2, 1)",
-            vec![2, 6],
-        ),
-        (
-            "gather_nd params.npy batched.npy --batch-dims 1",
-            "(2,)",
-            vec![2, 6],
-        ),
-        ("gather_nd params.npy cells.npy --from-end", "(1,)", vec![5]),
-        (
-            "gather_nd params.npy cells.npy --bad-indices fill",
-            "(1,)",
-            vec![0],
-        ),
-        (
-            "gather_nd params.npy cells.npy --bad-indices clamp",
-            "(1,)",
-            vec![2],
-        ),
-        (
-            "gather_elements params.npy batched.npy --axis 1",
-            "(2, 1)",
-            vec![2, 6],
-        ),
-        (
-            "gather_elements params.npy first.npy",
-            "(1, 3)",
-            vec![4, 2, 6],
-        ),
-    ] {
+    for (command, output) in lines(ATTRIBUTES) {
+        let (shape, elements) = output.split_once(": ").unwrap();
+        let elements: Vec<u8> = elements.split(", ").map(|of| of.parse().unwrap()).collect();
         let result = folder.run(&format!("{command} -o out.npy --device {device}"));
         assert_eq!(result.code, 0, "{command}: {}", result.stderr);
         assert_eq!(
             folder.read("out.npy"),
-            npy("|u1", shape, &output),
+            npy("|u1", shape, &elements),
             "{command}"
         );
     }
@@ -243,19 +211,4 @@ fn output_is_replaced_whole() {
         &npy("|u1", "(2, 1)", &[2, 0]),
     );
     assert_eq!(folder.files().len(), 3);
-}
-
-fn output_goes_to_standard_output() {
-    let folder = folder_with_bad_index("stdout");
-    let command = "run gather_nd params.npy indices.npy -o - --device cpu --bad-indices fill";
-    let mut run = wgpu_gather();
-    run.current_dir(&folder.0).args(command.split(' '));
-    let output = run.output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
-    assert_eq!(output.stdout, npy("|u1", "(2, 1)", &[2, 0]));
-    let line = b"-: uint8 [2, 1], 2 rows gathered on the CPU in ";
-    assert!(output.stderr.starts_with(line), "{:?}", output.stderr);
-    assert_eq!(folder.files().len(), 2);
-    let error = "gather_nd params.npy indices.npy -o - --device cpu";
-    folder.refuses(error, BAD_INDEX);
 }

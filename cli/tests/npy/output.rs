@@ -146,40 +146,56 @@ pub fn pipe() {
     );
 }
 
-/// Runs in less and less address space, down to the least that `--help` needs. As on a machine of many cores, rayon's
-/// pool would have 32 threads.
+/// Runs in less and less address space, down to the least that `--help` needs: an error and no output, or the output. As on
+/// a machine of many cores, rayon's pool would have 32 threads.
 #[cfg(target_os = "linux")]
 pub fn little_memory() {
     let folder = Folder::new("memory");
     folder.write("params.npy", npy("<f4", "(65536, 16)", &[1; 4 << 20]));
     folder.i32("indices.npy", "(400000,)", &[7; 400_000]);
+    folder.write("rows.npy", npy("|u1", "(2, 1032)", &[1; 2 * 1032]));
+    folder.write("scales.npy", npy("<f4", "(2, 16)", &[0; 128]));
+    folder.write("values.npy", npy("|u1", "(2, 1024)", &[1; 2 * 1024]));
+    folder.write("ids.npy", npy("|u1", "(4096,)", &[1; 4096]));
+    folder.write("many.npy", npy("|u1", "(2097152,)", &vec![1; 2 << 20]));
     let run = |megabytes: u32, arguments: &str| {
         let limited = format!("ulimit -v {megabytes}000; exec \"$0\" {arguments}");
         let mut shell = Command::new("sh");
         shell.args(["-c", &limited, env!("CARGO_BIN_EXE_wgpu-gather")]);
-        shell.current_dir(&folder.0).env("RAYON_NUM_THREADS", "32");
-        let ran = shell.output().unwrap();
+        // An arena for each thread may leave the stack no room to grow, which ends a process.
+        shell.envs([("RAYON_NUM_THREADS", "32"), ("MALLOC_ARENA_MAX", "1")]);
+        let ran = shell.current_dir(&folder.0).output().unwrap();
         (ran.status.code(), String::from_utf8(ran.stderr).unwrap())
     };
-    let arguments = "run gather params.npy indices.npy -o out.npy --device cpu";
-    let (mut errors, mut gathered) = (0, 0);
-    for megabytes in (10..=600).rev().step_by(10) {
-        if run(megabytes, "--help").0 != Some(0) {
-            break;
-        }
-        let (code, error) = run(megabytes, arguments);
-        match code {
-            Some(0) => gathered += 1,
-            Some(1) => {
-                let last = error.lines().last().unwrap_or_default();
-                assert!(last.starts_with("error: "), "{megabytes} MB: {error}");
-                errors += 1;
+    for (command, most) in [
+        ("gather params.npy indices.npy", 600),
+        // Decoding copies the output, and counting bad rows the indices.
+        ("gather rows.npy ids.npy --row-wise 8", 160),
+        ("gather values.npy ids.npy --scales scales.npy", 160),
+        ("gather ids.npy many.npy --quiet", 160),
+    ] {
+        let (mut errors, mut gathered) = (0, 0);
+        for megabytes in (10..=most).rev().step_by(12) {
+            if run(megabytes, "--help").0 != Some(0) {
+                break;
             }
-            code => panic!("{megabytes} MB: {code:?}, {error}"),
+            let arguments = format!("run {command} -o out.npy --device cpu");
+            let (code, error) = run(megabytes, &arguments);
+            let is_written = fs::remove_file(folder.0.join("out.npy")).is_ok();
+            match code {
+                Some(0) => gathered += 1,
+                Some(1) => {
+                    let last = error.lines().last().unwrap_or_default();
+                    assert!(last.starts_with("error: "), "{megabytes} MB: {error}");
+                    errors += 1;
+                }
+                code => panic!("{command} in {megabytes} MB: {code:?}, {error}"),
+            }
+            assert_eq!(is_written, code == Some(0), "{command} in {megabytes} MB");
         }
+        assert!(
+            errors > 0 && gathered > 0,
+            "{command}: {errors} errors, {gathered} gathered"
+        );
     }
-    assert!(
-        errors > 0 && gathered > 0,
-        "{errors} errors, {gathered} gathered"
-    );
 }

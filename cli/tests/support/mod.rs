@@ -131,6 +131,12 @@ fn completed(command: &str) -> String {
     format!("{command}{output}{device}")
 }
 
+/// A table of lines in two columns, `one | other`.
+pub fn lines(table: &str) -> impl Iterator<Item = (&str, &str)> {
+    let lines = table.trim_matches('\n').lines();
+    lines.map(|line| line.split_once(" | ").expect(line))
+}
+
 /// Asserts that the command line is refused, and that its first line is this error.
 #[track_caller]
 pub fn assert_usage(ran: &Ran, error: &str) {
