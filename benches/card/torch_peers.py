@@ -1,13 +1,11 @@
 #!/usr/bin/env python3
-"""Times gathers and scatters of torch, jax and cupy, and a plain CUDA kernel, on the workloads that `wgpu-gather-bench --list` names, so
+"""Times gathers and scatters of torch and jax, and a plain CUDA kernel, on the workloads that `wgpu-gather-bench --list` names, so
 that the ratios to it hold on one card: many calls in a CUDA graph between two events, with indices and outputs that
 rotate, beside copies of as many bytes in the same rounds. Outputs are compared with a gather on the CPU. A line of JSON a
 figure, written at once.
 
-    python3 torch_peers.py --workloads FILE [--json FILE] [--peer torch,jax,cupy,cuda] [--only W1,W3+] [--seconds N]
+    python3 torch_peers.py --workloads FILE [--json FILE] [--peer torch,jax,cuda] [--only W1,W3+] [--seconds N]
                            [--rounds N] [--device cuda|cpu] [--skip-large]
-
-Without torch, numpy stands in for it, on the CPU: only to try this file out.
 """
 
 import argparse
@@ -17,15 +15,11 @@ import time
 from math import prod
 
 import numpy as np
+import torch
 
 START = time.monotonic()
 SAMPLE_US = 1500.0
 ROTATE_BYTES = 384 << 20
-
-try:
-    import torch
-except Exception as error:  # no torch, or one without its libraries
-    torch, why_no_torch = None, error
 
 
 def words(count):
@@ -268,27 +262,6 @@ def cuda_figure(workload, params, indices, outs):
     return "cuda rows x 4", call, kept
 
 
-def cupy_figure(workload, params, indices, outs):
-    import cupy
-
-    if workload.axis_one is None:
-        raise Skip("cupy.take has one axis")
-    axis = workload.axis_one
-    array = cupy.from_dlpack(params.view(getattr(torch, workload.bits)))
-    flat = [cupy.from_dlpack((i if workload.index != "u8" else i.to(torch.int32)).reshape(-1)) for i in indices]
-    shape = list(workload.params)
-    shape[axis] = flat[0].size
-    targets = [cupy.from_dlpack(out.view(getattr(torch, workload.bits)).view(shape)) for out in outs]
-    kept = [None] * len(outs)
-
-    def call(k):
-        with cupy.cuda.ExternalStream(torch.cuda.current_stream().cuda_stream):
-            cupy.take(array, flat[k % len(flat)], axis=axis, out=targets[k % len(outs)])
-        kept[k % len(outs)] = outs[k % len(outs)]
-
-    return "cupy.take(out)", call, kept
-
-
 class Jax:
     """Each call is dispatched from the host without waiting, so calls of less than some 20 us are the host's time."""
 
@@ -342,9 +315,6 @@ def measure(workload, tables, options, out, device, clock):
     ring = rotation(out_bytes)
     host_indices = [workload.make_indices(seed + 1) for seed in range(min(ring, 3))]
     base = dict(workload=workload.name, out_bytes=out_bytes, adapter=options.adapter)
-    if torch is None:
-        numpy_lines(workload, host_indices, options, out, base)
-        return
     params = tables.of(device, workload)
     indices = [torch.from_numpy(index).to(device) for index in host_indices]
     kind = getattr(torch, workload.dtype)
@@ -354,15 +324,14 @@ def measure(workload, tables, options, out, device, clock):
     if "torch" in options.peers:
         calls, kept = torch_figures(workload, params, indices, outs, device)
         figures += [(name, call, kept, torch.__version__) for name, call in calls]
-    for peer, make in (("cuda", cuda_figure), ("cupy", cupy_figure)):
-        if peer in options.peers and device == "cuda":
-            try:
-                name, call, kept = make(workload, params, indices, outs)
-                figures.append((name, call, kept, peer))
-            except Skip:
-                pass
-            except Exception as error:
-                print(f"{workload.name:<9}{peer}: {type(error).__name__}: {str(error).splitlines()[0][:90]}", flush=True)
+    if "cuda" in options.peers and device == "cuda":
+        try:
+            name, call, kept = cuda_figure(workload, params, indices, outs)
+            figures.append((name, call, kept, "cuda"))
+        except Skip:
+            pass
+        except Exception as error:
+            print(f"{workload.name:<9}cuda: {type(error).__name__}: {str(error).splitlines()[0][:90]}", flush=True)
     source = torch.empty(out_bytes, dtype=torch.uint8, device=device)
     raw = [buffer.view(torch.uint8) for buffer in outs]
     ready = []
@@ -395,23 +364,6 @@ def measure(workload, tables, options, out, device, clock):
             jax_lines(workload, host_indices, tables.of("host", workload).numpy(), expected.numpy(), options, out, base)
         except Exception as error:
             print(f"{workload.name:<9}jax: {type(error).__name__}: {str(error).splitlines()[0][:90]}", flush=True)
-
-
-def numpy_lines(workload, indices, options, out, base):
-    count = prod(workload.params)
-    flat = words((count * workload.element_bytes + 3) // 4).view(workload.bits)[:count]
-    params = flat.reshape(workload.params)
-    if workload.op == "elements":
-        call = lambda k: np.take_along_axis(params, indices[k % len(indices)].astype(np.int64), workload.axis)
-    else:
-        call = lambda k: params[workload.where(indices[k % len(indices)].astype(np.int64), np.arange)]
-    samples = []
-    for k in range(max(options.rounds, 1)):
-        begin = time.perf_counter()
-        call(k)
-        samples.append((time.perf_counter() - begin) * 1e6)
-    out.line(**base, measure="numpy x[i]", median_us=float(np.median(samples)), min_us=min(samples), calls=1, clock="host",
-             wrong=0, version=np.__version__)
 
 
 def params_bytes(workload):
@@ -509,7 +461,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workloads", required=True)
     parser.add_argument("--json")
-    parser.add_argument("--peer", default="torch,cuda,cupy,jax")
+    parser.add_argument("--peer", default="torch,cuda,jax")
     parser.add_argument("--only", default="")
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--rounds", type=int, default=9)
@@ -527,18 +479,13 @@ def main():
     if options.skip_large:
         workloads = [w for w in workloads if not w.is_large]
     out = Out(options.json)
-    device = options.device or ("cuda" if torch is not None and torch.cuda.is_available() else "cpu")
-    clock = tables = None
-    options.adapter = "numpy, CPU"
-    if torch is None:
-        print(f"no torch ({why_no_torch}): numpy stands in")
-    else:
-        options.adapter = torch.cuda.get_device_name() if device == "cuda" else "CPU"
-        clock = TorchClock(device)
-        tables = Tables(device, max(map(params_bytes, workloads), default=16))
-        print(f"torch {torch.__version__} on {options.adapter}", flush=True)
-        if device == "cuda":
-            ceiling(options, out, clock)
+    device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
+    options.adapter = torch.cuda.get_device_name() if device == "cuda" else "CPU"
+    clock = TorchClock(device)
+    tables = Tables(device, max(map(params_bytes, workloads), default=16))
+    print(f"torch {torch.__version__} on {options.adapter}", flush=True)
+    if device == "cuda":
+        ceiling(options, out, clock)
     if "jax" in options.peers:
         try:
             import os
@@ -549,7 +496,7 @@ def main():
         except Exception as error:
             print(f"no jax: {type(error).__name__}: {str(error)[:90]}", flush=True)
     wrong = False
-    for line in scatters if torch is not None else []:
+    for line in scatters:
         if time.monotonic() - START > options.seconds:
             print(f"{line['name']}: no time is left", flush=True)
             continue
@@ -569,7 +516,7 @@ def main():
         except Exception as error:
             wrong = True
             print(f"{workload.name}: {type(error).__name__}: {str(error).splitlines()[0][:120] if str(error) else ''}", flush=True)
-    if torch is not None and time.monotonic() - START < options.seconds and (not only or any(n.startswith("D:") for n in only)):
+    if time.monotonic() - START < options.seconds and (not only or any(n.startswith("D:") for n in only)):
         decode_lines(options, out, device, clock)
     return int(wrong)
 

@@ -138,54 +138,6 @@ class Jax:
         return []
 
 
-class Tensorflow:
-    def __init__(self, threads):
-        self.tf = tf = need("tensorflow")
-        self.on_gpu = bool(tf.config.list_physical_devices("GPU"))
-        self.device = "/GPU:0" if self.on_gpu else "/CPU:0"
-        self.threads = 0 if self.on_gpu else threads
-        if not self.on_gpu:
-            tf.config.threading.set_intra_op_parallelism_threads(threads)
-
-    def figures(self):
-        return [self.gather_nd, self.gather]
-
-    def figure(self, name, data, call) -> Figure:
-        tf = self.tf
-        with tf.device(self.device):
-            params, indices = tf.constant(data.params), tf.constant(data.indices)
-            compiled = tf.function(lambda: call(params, indices), autograph=False)
-        run = Kept(compiled)
-
-        def wait():
-            # An element reaches the host only after all of the output is computed.
-            if self.on_gpu:
-                tf.reshape(run.value, [-1])[:1].numpy()
-
-        return Figure(
-            f"tensorflow {name}", tf.__version__, "gpu" if self.on_gpu else "cpu", self.threads,
-            "resident" if self.on_gpu else "gather", run, wait, lambda: run.value.numpy(),
-        )
-
-    def gather_nd(self, data: Data) -> Figure:
-        if data.workload.axis is not None:
-            raise Refusal("tensorflow gather_nd selects in the leading dims only")
-        batch_dims = data.workload.batch_dims
-        return self.figure("gather_nd", data, lambda p, i: self.tf.gather_nd(p, i, batch_dims=batch_dims))
-
-    def gather(self, data: Data) -> Figure:
-        workload = data.workload
-        if workload.elements or workload.select_axis is None and workload.indices_shape[-1] != 1:
-            raise Refusal("tensorflow gather takes one index")
-        axis = workload.batch_dims if workload.axis is None else workload.axis
-        last = (lambda i: i) if workload.axis is not None else (lambda i: i[..., 0])
-        call = lambda p, i: self.tf.gather(p, last(i), axis=axis, batch_dims=workload.batch_dims)
-        return self.figure("gather", data, call)
-
-    def copies(self, data):
-        return []
-
-
 class Onnxruntime:
     def __init__(self, threads):
         self.runtime = need("onnxruntime")
@@ -310,6 +262,5 @@ ALL = {
     "numpy": Numpy,
     "torch": Torch,
     "jax": Jax,
-    "tensorflow": Tensorflow,
     "onnxruntime": Onnxruntime,
 }

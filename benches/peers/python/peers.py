@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Times this crate, a plain loop in Rust and the Python libraries that are installed (numpy, torch, jax, tensorflow,
-onnxruntime) on the workloads W1 to K2; benches/card/torch_peers.py times those that run on a GPU. Outputs are checked
+"""Times this crate, a plain loop in Rust and the Python libraries that are installed (numpy, torch, jax, onnxruntime)
+on the workloads W1 to K2; benches/card/torch_peers.py times those that run on a GPU. Outputs are checked
 against numpy's before anything is timed, and a time ends when the device has done the work. Operands and outputs that
 are there begin at a cache line; a library that makes its output places it.
 
