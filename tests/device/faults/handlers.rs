@@ -15,10 +15,6 @@ use crate::support::{AppBuffers, Machine, Work, assert_rejected, on_both, on_gpu
 pub fn trials() -> Vec<Trial> {
     [
         on_both(
-            "a table destroyed after its upload is an error",
-            destroyed_after_upload,
-        ),
-        on_both(
             "a table destroyed before any wgpu call is an error or changes nothing",
             destroyed_before_any_call,
         ),
@@ -42,17 +38,6 @@ pub fn trials() -> Vec<Trial> {
     .into_iter()
     .flatten()
     .collect()
-}
-
-fn destroyed_after_upload(machine: &Machine) {
-    let (app, work) = (machine.app(), Work::small());
-    let table = app.upload(&work);
-    table.buffer().unwrap().destroy();
-    let gathered = app.gpu.gather(&work.plan, &table, &work.indices).wait();
-    assert_rejected(&gathered.unwrap_err());
-    assert_rejected(&table.download_blocking().unwrap_err());
-    assert_eq!(app.gather(&work), Ok(machine.answer(&work)));
-    app.assert_handlers_are_the_apps();
 }
 
 fn destroyed_before_any_call(machine: &Machine) {

@@ -15,7 +15,6 @@ pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial("a_tensor_of_another_owner_is_refused", each_operand),
         trial("another_owner_comes_before_other_mistakes", before_mistakes),
-        trial("owners_of_operands_are_compared_in_order", in_order),
         trial("bytes_of_another_owner_are_refused", bytes),
         trial("clones_of_a_gpu_are_one_owner", clones),
         trial("executors_on_the_cpu_are_one_owner", on_the_cpu),
@@ -157,23 +156,6 @@ fn before_mistakes(gpu: &'static Gpu) {
             unplanned,
             GpuError::Run(RunError::Plan(PlanError::AxisOutOfRange { axis: 7, .. }))
         ));
-    }
-}
-
-/// If several operands have another owner, the error names the first.
-fn in_order(gpu: &'static Gpu) {
-    let plan = Gather::new().plan(&[3], &[2]).unwrap();
-    for [own, other] in &pairs(gpu) {
-        for (first, operand) in OPERANDS.iter().enumerate() {
-            let mut operands = Operands::new(|operand| {
-                let number = OPERANDS.iter().position(|&of| of == operand);
-                if number.unwrap() < first { own } else { other }.clone()
-            });
-            let all = *operand != Operand::Output;
-            for result in operands.gather(own, &plan, all) {
-                assert_eq!(result, other_owner(*operand), "{own}, {other}");
-            }
-        }
     }
 }
 

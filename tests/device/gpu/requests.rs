@@ -5,10 +5,7 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 
 use libtest_mimic::Trial;
-use wgpu_gather::{
-    BadIndices, ElementTypes, Gather, GatherElements, GatherError, GatherNd, GpuError, PlanError,
-    RunError, Tensor,
-};
+use wgpu_gather::{BadIndices, ElementTypes, Gather, GatherError, GpuError, Tensor};
 
 use crate::executors::both;
 use crate::to_host::block_on;
@@ -19,7 +16,6 @@ use testkit::gpu::Gpu;
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial("indices_are_tensors_or_slices_of_any_kind", indices),
-        trial("an_operation_is_planned_for_the_operands", operations),
         trial("bytes_are_filled_by_an_element_of_bytes", bytes),
         trial("a_gather_writes_the_callers_tensor", callers_tensor),
         trial("a_request_on_the_gpu_waits_for_nothing", no_wait),
@@ -50,32 +46,10 @@ fn indices(gpu: &'static Gpu) {
     assert_eq!(gpu.gather(plan, &table, &places).wait(), expected);
 }
 
-fn operations(gpu: &'static Gpu) {
-    let table = gpu.upload(&[1, 2, 3, 4, 5, 6], &[3, 2]).unwrap();
-    let columns = gpu.gather(Gather::new().axis(1), &table, &[1]).wait();
-    assert_eq!(columns, Ok(vec![2, 4, 6]));
-    let single = gpu.upload(&[2_i64, 0, 0, 1], &[2, 2]).unwrap();
-    let single = gpu.gather(GatherNd::new(), &table, &single).wait();
-    assert_eq!(single, Ok(vec![5, 2]));
-    let single = gpu.gather(GatherNd::new(), &table, (&[2_i64, 0, 0, 1], &[2, 2]));
-    assert_eq!(single.wait(), Ok(vec![5, 2]));
-    let along = gpu.upload(&[1_u32, 0, 0], &[3, 1]).unwrap();
-    let along = gpu.gather(GatherElements::new().axis(1), &table, &along);
-    assert_eq!(along.wait(), Ok(vec![2, 3, 5]));
-    let error = gpu.gather(Gather::new().axis(2), &table, &[0]).wait();
-    let Err(GpuError::Run(RunError::Plan(PlanError::AxisOutOfRange { axis: 2, .. }))) = error
-    else {
-        panic!("{error:?}");
-    };
-}
-
 fn bytes(gpu: &'static Gpu) {
     let plan = Gather::new().bad_indices(BadIndices::Fill);
     let plan = plan.plan(&[2], &[2]).unwrap();
     let types = ElementTypes::of::<[u8; 3], u32>();
-    let (table, indices) = (flat(gpu, b"abcdef"), flat(gpu, &[1, 0, 0, 0, 9, 0, 0, 0]));
-    let request = gpu.gather_bytes(&plan, types, &table, &indices);
-    assert_eq!(request.fill(b"xyz").wait(), Ok(b"defxyz".to_vec()));
     // Indices in a slice of bytes, on both devices.
     for executor in both(gpu) {
         let table = executor.upload(b"abcdef", &[6]).unwrap();
