@@ -7,14 +7,12 @@
 mod at_call;
 mod dropped;
 mod handlers;
-mod limits;
 mod long_awaits;
 mod lost;
 mod memory;
 mod polling;
 mod shaders;
 mod support;
-mod threads;
 
 use std::process::ExitCode;
 
@@ -33,9 +31,7 @@ fn main() -> ExitCode {
         dropped::trials(),
         polling::trials(),
         long_awaits::trials(),
-        threads::trials(),
         shaders::trials(),
-        limits::trials(),
     ];
     let trials = trials.into_iter().flatten().collect();
     device::run(&Arguments::from_args(), trials)

@@ -45,7 +45,6 @@ pub(crate) fn trials() -> Vec<Trial> {
         }),
         trial("small_bindings_cut_small_shapes", small_shapes),
         trial("params_in_shards_are_one_table", shards),
-        trial("small_bindings_cut_plans_of_shards", plans_of_shards),
         trial("params_of_300_mib_are_gathered", large_params),
         trial("output_and_indices_of_300_mib_are_gathered", large_output),
         trial("index_rows_of_300_mib_are_gathered", large_indices),
@@ -109,17 +108,6 @@ fn fits_small_buffers(sample: &Sample) -> bool {
     let operands = [&sample.params, &sample.indices, &sample.output];
     let mut lens = operands.into_iter().map(Vec::len);
     lens.all(|len| len <= SMALL_BUFFER_BYTES)
-}
-
-fn plans_of_shards(_: &'static Gpu) {
-    let small = small_device(1 << 20);
-    let mut hash = Hash::new(3);
-    let samples = widths()
-        .chain(encoded())
-        .filter(|sample| sample.fill.is_empty());
-    for sample in sweep::some(0, 23, 0, samples) {
-        sample.check_shards(&blocking(&small), &mut hash);
-    }
 }
 
 /// Cuts params at arbitrary rows, with an empty shard among them.

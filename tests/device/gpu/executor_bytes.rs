@@ -19,7 +19,6 @@ use testkit::sweep;
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial("an_executor_gives_one_result_of_bytes", bytes),
-        trial("an_executor_gives_one_result_into_a_tensor", into_tensor),
         trial("an_executor_refuses_bytes_of_other_lengths", lengths),
         trial("zeros_are_zeros_on_either_device", zeros),
     ]
@@ -111,36 +110,6 @@ fn bytes(gpu: &'static Gpu) {
         }
     }
     assert!(counts.iter().all(|&count| count > 50), "{counts:?}");
-}
-
-/// Typed tensors, with a fill and a mask.
-fn into_tensor(gpu: &'static Gpu) {
-    let gather = Gather::new().bad_indices(BadIndices::Fill);
-    let outputs = both(gpu).map(|executor| {
-        let table = executor.upload(vec![1.5_f32, f32::NAN, -0.0, 4.0, 5.0, 6.0], &[3, 2]);
-        let table = table.unwrap();
-        let mut outputs = Vec::new();
-        for fill in [None, Some(f32::from_bits(0xffc1_2345))] {
-            let mut mask = executor.upload(&[true, false, false], &[3]).unwrap();
-            let mut output = executor.upload(vec![7.0_f32; 6], &[6]).unwrap();
-            let request = executor.gather(gather, &table, &[1_u8, 0, 9]);
-            let request = match fill {
-                Some(fill) => request.fill(fill),
-                None => request,
-            };
-            let request = request.mask(&mut mask).into_tensor(&mut output);
-            request.wait().unwrap();
-            assert_eq!(mask.download_blocking(), Ok(vec![false, false, true]));
-            assert_eq!(output.shape(), [6]);
-            let output = output.download_blocking().unwrap();
-            outputs.push(output.into_iter().map(f32::to_bits).collect::<Vec<_>>());
-        }
-        outputs
-    });
-    assert_eq!(outputs[0], outputs[1]);
-    let row = [-0.0, 4.0, 1.5, f32::NAN].map(f32::to_bits);
-    assert_eq!(outputs[0][0], [&row[..], &[0, 0]].concat());
-    assert_eq!(outputs[0][1], [&row[..], &[0xffc1_2345; 2]].concat());
 }
 
 fn lengths(gpu: &'static Gpu) {

@@ -6,15 +6,15 @@ use std::time::Instant;
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
-    BadIndices, BadRows, BlockQuantized, ElementTypes, Encoding, FloatKind, Gather, GatherNd,
-    GatherPlan, Gatherer, IndexKind, wgpu,
+    BadIndices, BlockQuantized, ElementTypes, Encoding, FloatKind, Gather, Gatherer, IndexKind,
+    wgpu,
 };
 
-use crate::batch::{self, REPORT_BYTES, Recording, read_back};
+use crate::batch::{self, Recording};
 use crate::cuts::{check_large, limited_device};
-use crate::{flat, trial};
+use crate::trial;
 use testkit::cases;
-use testkit::gpu::{Gpu, buffers_of, range};
+use testkit::gpu::Gpu;
 use testkit::oracle::Case;
 use testkit::samples::{POLICIES, Sample, WIDTHS};
 use testkit::{small_shapes, sweep};
@@ -48,8 +48,6 @@ pub(crate) fn trials() -> Vec<Trial> {
             "more_than_65535_workgroups_reach_every_row",
             many_workgroups,
         ),
-        trial("a_bad_row_under_outer_dims_counts_once", count_once),
-        trial("a_report_is_written_under_any_policy", report_with_zero),
         trial("threads_share_a_gatherer", threads),
     ]);
     trials
@@ -236,54 +234,6 @@ fn many_workgroups(gpu: &'static Gpu) {
     let params: Vec<u32> = (1..=7 * 257).collect();
     let mut indices: Vec<u32> = (0..ROWS).map(|row| row % 11 % 7).collect();
     check_large(gpu, &plan, &params, &mut indices, 7);
-}
-
-fn count_once(gpu: &'static Gpu) {
-    let plan = Gather::new().axis(1).bad_indices(BadIndices::Error);
-    let plan = plan.plan(&[3, 2, 2], &[4]).unwrap();
-    let bad_rows = report_of(gpu, &plan, &[0, 2, 1, 5]).unwrap();
-    assert_eq!(bad_rows.count, 2);
-    assert_eq!(
-        bad_rows.first.to_string(),
-        "indices[1] = 2 is not in [0, 2)"
-    );
-
-    let plan = Gather::new().axis(2).batch_dims(1);
-    let plan = plan.plan(&[2, 3, 2, 2], &[2, 3]).unwrap();
-    let bad_rows = report_of(gpu, &plan, &[0, 1, 1, 0, -1, 3]).unwrap();
-    assert_eq!(bad_rows.count, 2);
-    assert_eq!(
-        bad_rows.first.to_string(),
-        "indices[1,1] = -1 is not in [0, 2)"
-    );
-}
-
-fn report_with_zero(gpu: &'static Gpu) {
-    let plan = GatherNd::new().bad_indices(BadIndices::Fill);
-    let plan = plan.plan(&[3, 4], &[2, 2]).unwrap();
-    assert_eq!(report_of(gpu, &plan, &[2, 3, 0, 0]), None);
-    let bad_rows = report_of(gpu, &plan, &[2, 3, 3, 0]).unwrap();
-    assert_eq!(bad_rows.count, 1);
-    assert_eq!(
-        bad_rows.first.to_string(),
-        "indices[1] = [3, 0] does not index into param shape [3,4]"
-    );
-}
-
-/// The report when gathering `f32` by `i32`.
-fn report_of(gpu: &Gpu, plan: &GatherPlan, indices: &[i32]) -> Option<BadRows> {
-    let params = vec![1.0_f32; plan.params_len()];
-    let output = vec![0.0_f32; plan.output_shape().iter().product()];
-    let (params, indices) = (flat(gpu, &params), flat(gpu, indices));
-    let (output, report) = (flat(gpu, &output), flat(gpu, &[9_u8; REPORT_BYTES]));
-    let buffers = buffers_of(
-        ElementTypes::of::<f32, i32>(),
-        [range(&params), range(&indices), range(&output)],
-    )
-    .report(range(&report));
-    gpu.submit_gather(plan, &buffers);
-    let [report] = read_back(gpu, [report.buffer().unwrap()]);
-    BadRows::from_report(plan, IndexKind::I32, &report).unwrap()
 }
 
 fn threads(gpu: &'static Gpu) {

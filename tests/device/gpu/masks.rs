@@ -15,7 +15,6 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("a_grid_of_several_rows_writes_a_mask", grid),
         trial("more_than_65535_workgroups_write_a_mask", many_workgroups),
         trial("a_mask_is_of_all_shards", shards),
-        trial("a_prepared_gather_writes_each_new_mask", anew),
         trial("an_empty_output_of_large_params_has_a_mask", empty_output),
     ]
 }
@@ -90,34 +89,6 @@ fn shards(gpu: &'static Gpu) {
                 .chain(&found[520..])
                 .all(|&byte| byte == 9)
         );
-    }
-}
-
-/// A gather is prepared once, and runs with other indices each time.
-fn anew(gpu: &'static Gpu) {
-    let plan = Gather::new().plan(&[3], &[5]).unwrap();
-    let table = flat(gpu, &[5_u32, 6, 7]);
-    let indices = flat(gpu, &[0_i32; 5]);
-    let (output, mask) = (flat(gpu, &[9_u32; 5]), flat(gpu, &[9_u8; 8]));
-    let buffers = buffers_of(
-        ElementTypes::of::<u32, i32>(),
-        [range(&table), range(&indices), range(&output)],
-    )
-    .mask(range(&mask));
-    let gather = gpu.gatherer().prepare(&plan, &buffers).unwrap();
-    for values in [
-        [3_i32, 0, -1, 2, 7],
-        [0, 1, 2, 0, 1],
-        [i32::MIN, 0, 0, 0, 3],
-    ] {
-        gpu.queue()
-            .write_buffer(indices.buffer().unwrap(), 0, bytemuck::bytes_of(&values));
-        gpu.submit(|encoder| gather.encode(encoder));
-        let bad_rows = values.map(|value| u8::from(!(0..3).contains(&value)));
-        let found = mask.download_blocking().unwrap();
-        assert_eq!(found, [&bad_rows[..], &[9; 3]].concat());
-        let expected = plan.out_of_range(&values).unwrap();
-        assert_eq!(bad_rows.map(|byte| byte == 1), expected[..]);
     }
 }
 

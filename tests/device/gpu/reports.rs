@@ -20,7 +20,6 @@ pub(crate) fn trials() -> Vec<Trial> {
             share_counter,
         ),
         trial("a_refused_submission_leaves_no_bad_rows", refused),
-        trial("a_report_needs_no_usage_but_storage", storage_only),
         trial("a_report_read_too_early_is_an_error", read_early),
         trial("an_empty_output_has_a_report_of_no_bad_row", empty),
     ]
@@ -195,20 +194,6 @@ fn refused(_: &'static Gpu) {
     gpu.queue().submit([work.encoder(&gpu).finish()]);
     assert_eq!(work.bad_rows(&gpu), None);
     assert_eq!(work.output.download_blocking().unwrap(), [10, 20, 30, 10]);
-}
-
-fn storage_only(gpu: &'static Gpu) {
-    let work = Work::new(gpu, &[1, 1, 4, 4]);
-    gpu.queue().submit([work.encoder(gpu).finish()]);
-    assert_eq!(work.bad_rows(gpu), Some((2, 2)));
-
-    let work = Work::new(gpu, &[1, 4, 4, 4]);
-    gpu.submit(|encoder| {
-        let mut pass = encoder.begin_compute_pass(&Default::default());
-        let gather = gpu.gatherer().prepare(&work.plan, &work.buffers());
-        gather.unwrap().encode_in_pass(&mut pass);
-    });
-    assert_eq!(work.bad_rows(gpu), Some((3, 1)));
 }
 
 /// A gather without index rows writes a report if one is bound, with and without an index count.

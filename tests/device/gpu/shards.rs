@@ -1,7 +1,7 @@
 //! Gathers by shards' plans, whose outputs come back to the host.
 
 use libtest_mimic::Trial;
-use wgpu_gather::{BadIndices, Gather, GatherError, GpuError, IndexKind, NegativeIndices};
+use wgpu_gather::{BadIndices, Gather, IndexKind, NegativeIndices};
 
 use crate::{flat, trial};
 use testkit::cases;
@@ -10,14 +10,11 @@ use testkit::gpu::Gpu;
 use testkit::indices::Hash;
 use testkit::oracle::Case;
 use testkit::samples::POLICIES;
-use testkit::sizes::run_filled;
 use testkit::sweep;
-use testkit::waits::params_shape;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial("shards_put_together_are_the_whole", shards),
-        trial("only_bad_rows_hold_the_fill", filled_shards),
         trial("indices_are_clamped_beyond_32_bits", clamped_beyond_32_bits),
     ]
 }
@@ -31,35 +28,6 @@ fn shards(gpu: &'static Gpu) {
     for sample in sweep::some(0, 11, 0, samples) {
         sample.check_shards(&blocking(gpu), &mut hash);
     }
-}
-
-/// A shard gives zeros for a row that another shard holds, and the fill for a bad row.
-fn filled_shards(gpu: &'static Gpu) {
-    let plan = Gather::new().bad_indices(BadIndices::Fill);
-    for (slice_len, count) in [(1, 5), (3, 5), (4, 5), (16, 5), (1, 2000)] {
-        let plan = plan.plan(&[4, slice_len], &[count]).unwrap();
-        let indices: Vec<i32> = [3, 0, 4, -1, 1].into_iter().cycle().take(count).collect();
-        for rows in [0..2, 2..4, 2..2, 0..4] {
-            let shard = plan.shard(rows.clone()).unwrap();
-            let held = [10_u64, 11, 12, 13][rows.clone()].iter();
-            let params: Vec<u64> = held.flat_map(|&row| vec![row; slice_len]).collect();
-            let expected = run_filled(&shard, &params, &indices, u64::MAX - 7).unwrap();
-            let shape = params_shape(&shard, params.len());
-            let table = gpu.upload(&params, &shape).unwrap();
-            let filled = gpu
-                .gather(&shard, &table, &indices)
-                .fill(u64::MAX - 7)
-                .wait();
-            assert_eq!(filled, Ok(expected), "{rows:?} {slice_len}");
-        }
-    }
-    let plan = plan.plan(&[2], &[2]).unwrap();
-    let table = flat(gpu, &[[1_u8; 17]; 2]);
-    let too_long = GatherError::FillTooLong { element_bytes: 17 };
-    let filled = gpu.gather(&plan, &table, &[0_u32, 1]).fill([9; 17]).wait();
-    assert_eq!(filled, Err(GpuError::Gather(too_long)));
-    let filled = pollster::block_on(gpu.gather(&plan, &table, &[0_u32, 1]).fill([9; 17]));
-    assert!(filled.is_err());
 }
 
 /// Params has more rows than a `u32` counts. A shard holds its first four rows, or its last four.
