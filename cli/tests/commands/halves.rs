@@ -1,7 +1,7 @@
 //! `wgpu-gather run --to`: plain floats that are cast, and fills of the type that comes out.
 
 use crate::archives::safetensors;
-use crate::support::{Folder, assert_usage, npy, numbers};
+use crate::support::{Folder, assert_usage, lines, npy, numbers};
 
 fn f32s(values: &[f32]) -> Vec<u8> {
     numbers(values, f32::to_le_bytes)
@@ -112,67 +112,45 @@ pub fn plain_floats_are_cast() {
     assert_usage(&ran, "invalid value 'f64' for '--to <TYPE>'");
 }
 
+/// Options, and the fill, the output's dtype, its code, and its bytes. The last table is not decoded.
+const FILLS: &str = "
+f4.npy --to f16 | -1.5 float16 <f2 00 40 00 be
+f4.npy --to f16 | 65519 float16 <f2 00 40 ff 7b
+f4.npy --to f16 | -inf float16 <f2 00 40 00 fc
+f4.npy --to bf16 | 1.01 BF16 <V2 00 40 81 3f
+f4.npy --to bf16 | nan BF16 <V2 00 40 c0 7f
+f2.npy | -1.5 >f2 >f2 40 00 be 00
+";
+
+/// Options, and a fill that the output's dtype does not have.
+const WRONG_FILLS: &str = "
+f4.npy --to f16 | 65520 float16
+f4.npy --to bf16 | 3.4e38 BF16
+f4.npy --to bf16 | 1e39 BF16
+f4.npy --to f16 | one float16
+";
+
 pub fn fills_are_of_the_output() {
     let folder = Folder::new("fills-to");
     folder.write("f4.npy", npy("<f4", "(2, 1)", &f32s(&[1.0, 2.0])));
     folder.write("f2.npy", npy(">f2", "(2, 1)", &[0x3c, 0, 0x40, 0]));
     let command =
         |file: &str, fill: &str| format!("gather {file} --at 1,9 --bad-indices fill --fill {fill}");
-    for (options, fill, dtype, descr, bytes) in [
-        (
-            "f4.npy --to f16",
-            "-1.5",
-            "float16",
-            "<f2",
-            [0, 0x40, 0, 0xbe],
-        ),
-        (
-            "f4.npy --to f16",
-            "65519",
-            "float16",
-            "<f2",
-            [0, 0x40, 0xff, 0x7b],
-        ),
-        (
-            "f4.npy --to f16",
-            "-inf",
-            "float16",
-            "<f2",
-            [0, 0x40, 0, 0xfc],
-        ),
-        (
-            "f4.npy --to bf16",
-            "1.01",
-            "BF16",
-            "<V2",
-            [0, 0x40, 0x81, 0x3f],
-        ),
-        (
-            "f4.npy --to bf16",
-            "nan",
-            "BF16",
-            "<V2",
-            [0, 0x40, 0xc0, 0x7f],
-        ),
-        // Not decoded.
-        ("f2.npy", "-1.5", ">f2", ">f2", [0x40, 0, 0xbe, 0]),
-    ] {
-        let expected = npy(descr, "(2, 1)", &bytes);
+    for (options, words) in lines(FILLS) {
+        let words: Vec<&str> = words.split(' ').collect();
+        let bytes = words[3..].iter();
+        let bytes: Vec<u8> = bytes
+            .map(|byte| u8::from_str_radix(byte, 16).unwrap())
+            .collect();
         folder.makes(
-            &command(options, fill),
-            &format!("{dtype} [2, 1]"),
-            &expected,
+            &command(options, words[0]),
+            &format!("{} [2, 1]", words[1]),
+            &npy(words[2], "(2, 1)", &bytes),
         );
     }
-    for (options, fill, dtype) in [
-        ("f4.npy --to f16", "65520", "float16"),
-        ("f4.npy --to bf16", "3.4e38", "BF16"),
-        ("f4.npy --to bf16", "1e39", "BF16"),
-        ("f4.npy --to f16", "one", "float16"),
-    ] {
-        folder.refuses(
-            &command(options, fill),
-            &format!("--fill {fill} is no {dtype}"),
-        );
+    for (options, words) in lines(WRONG_FILLS) {
+        let (fill, dtype) = words.split_once(' ').unwrap();
+        let error = format!("--fill {fill} is no {dtype}");
+        folder.refuses(&command(options, fill), &error);
     }
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use testkit::ran::Ran;
 
 use crate::archives::safetensors;
-use crate::support::{Folder, assert_usage, npy, wgpu_gather};
+use crate::support::{Folder, assert_usage, lines, npy, wgpu_gather};
 
 const INDEX: &str = "m.safetensors.index.json";
 const PARTS: [&str; 3] = [
@@ -191,6 +191,17 @@ pub fn a_part_is_enough_for_its_own_tensors() {
     }
 }
 
+/// Texts of indexes, and serde_json's errors.
+const WRONG_JSON: &str = r#"
+{ | EOF while parsing an object at line 1 column 1
+{} | missing field `weight_map` at line 1 column 2
+{"model_type":"llama"} | missing field `weight_map` at line 1 column 22
+{"weight_map":["a"]} | invalid type: sequence, expected an object of files' names at line 1 column 14
+{"weight_map":{"a":7}} | invalid type: integer `7`, expected a string at line 1 column 20
+{"weight_map":{"a":{"a":"b"}}} | invalid type: map, expected a string at line 1 column 19
+{"weight_map":{},"weight_map":{}} | duplicate field `weight_map` at line 1 column 29
+"#;
+
 pub fn wrong_indexes_are_refused() {
     let folder = folder("wrong-index");
     let of = |part: &str| format!(r#"{{"weight_map":{{"a":{part}}}}}"#);
@@ -200,36 +211,13 @@ pub fn wrong_indexes_are_refused() {
         )
     };
     let mut wrong = Vec::new();
-    for (text, error) in [
-        ("{", "EOF while parsing an object at line 1 column 1"),
-        ("{}", "missing field `weight_map` at line 1 column 2"),
-        (
-            r#"{"model_type":"llama"}"#,
-            "missing field `weight_map` at line 1 column 22",
-        ),
-        (
-            r#"{"weight_map":["a"]}"#,
-            "invalid type: sequence, expected an object of files' names at line 1 column 14",
-        ),
-        (
-            &of("7"),
-            "invalid type: integer `7`, expected a string at line 1 column 20",
-        ),
-        (
-            &of(r#"{"a":"b"}"#),
-            "invalid type: map, expected a string at line 1 column 19",
-        ),
-        (
-            r#"{"weight_map":{},"weight_map":{}}"#,
-            "duplicate field `weight_map` at line 1 column 29",
-        ),
-        (
-            &format!("{{\"metadata\":{}", "[".repeat(1000)),
-            "EOF while parsing a list at line 1 column 1012",
-        ),
-    ] {
+    for (text, error) in lines(WRONG_JSON) {
         wrong.push((text.to_owned(), format!("index is not valid: {error}")));
     }
+    wrong.push((
+        format!("{{\"metadata\":{}", "[".repeat(1000)),
+        "index is not valid: EOF while parsing a list at line 1 column 1012".to_owned(),
+    ));
     let twice = format!(
         r#"{{"weight_map":{{"a":"{}","a":"{}"}}}}"#,
         PARTS[0], PARTS[1]
