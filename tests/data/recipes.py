@@ -15,17 +15,16 @@ ROOT = pathlib.Path(__file__).parents[2]
 f32 = np.float32
 
 
-def check(name, lines, output=None, folder="examples"):
+def check(name, lines, output):
     """Compares the lines with the example's section, and the checksum of the output with the example's."""
     page = (ROOT / "examples/README.md").read_text()
     shown = re.search(rf"^## {name}\n.*?^```text\n(.*?)^```$", page, re.DOTALL | re.MULTILINE).group(1)
     expected = "".join(f"{line}\n" for line in lines)
     if shown != expected:
         raise SystemExit(f"examples/README.md shows for {name}:\n{shown}NumPy gives:\n{expected}")
-    if output is not None:
-        checksum = f"0x{zlib.adler32(output.tobytes()):08x}"
-        if checksum not in (ROOT / folder / f"{name}.rs").read_text().replace("_", ""):
-            raise SystemExit(f"{name}.rs lacks NumPy's checksum {checksum}")
+    checksum = f"0x{zlib.adler32(output.tobytes()):08x}"
+    if checksum not in (ROOT / f"examples/{name}.rs").read_text().replace("_", ""):
+        raise SystemExit(f"{name}.rs lacks NumPy's checksum {checksum}")
     print(f"{name}: as NumPy")
 
 
@@ -54,24 +53,15 @@ best = np.argsort(-scores, kind="stable")[:, :2]
 best_names = str(np.take_along_axis(names, best, 1).flatten().tolist()).replace("'", '"')
 check_page(
     "recipes",
-    f"plan.gather(&names, &best)?, {best_names});",
-    f"plan.gather(&scores, &best)?, {np.take_along_axis(scores, best, 1).flatten().tolist()});",
+    f"plan.gather(&names, &best).unwrap(), {best_names});",
+    f"plan.gather(&scores, &best).unwrap(), {np.take_along_axis(scores, best, 1).flatten().tolist()});",
 )
 
 pages, block_table = np.array([[0, 1], [10, 11], [20, 21], [30, 31]]), np.array([[3, 0], [2, -1]])
 numbers = block_table[[1]]
 # NumPy takes -1 for the last page, so zeros are put in its place.
 rows = np.where((numbers >= 0)[..., None], pages[numbers], 0)
-check_page("recipes", f"output_shape(), {list(rows.shape)});", f"gather(&pages, &numbers)?, {rows.flatten().tolist()});")
-
-tokens = np.array([[1, 2], [3, 4], [5, 6], [9, 9]], f32)
-slots = np.array([9, 2, 7, -1])
-cache = np.zeros((12, 2), f32)
-# NumPy takes -1 for the last slot, so padding is left out.
-cache[slots[slots >= 0]] = (tokens @ np.array([[0, 0.5], [0.5, 0]], f32))[slots >= 0]
-block_table = np.array([[4, 1], [3, 0]])
-read = cache.reshape(6, 4)[block_table]
-check("kv_cache", [f"pages {of.tolist()} {rows.flatten().tolist()}" for of, rows in zip(block_table, read)])
+check_page("recipes", f"output_shape(), {list(rows.shape)});", f"gather(&pages, &numbers).unwrap(), {rows.flatten().tolist()});")
 
 data, indices = np.arange(1, 9, dtype=f32).reshape(4, 2), np.array([3, 0, -1])
 updates = np.array([[9, 10], [11, 12], [0.5, 20]], f32)
@@ -81,35 +71,9 @@ np.add.at(outputs[1], indices, updates)
 np.multiply.at(outputs[2], indices, updates)
 np.maximum.at(outputs[3], indices, updates)
 for name, of in zip(["executor, \"none\")", "executor, \"add\")", "products", "executor, \"max\")"], outputs):
-    check_page("scatter", f"{name}?, {of.flatten().tolist()});")
-
-table = (np.arange(15, dtype=f32) * f32(0.3) - f32(2)).reshape(5, 3)
-tokens = np.array([3, 1, 3, 0, 4, 3, 0, 0])
-gradient_of_rows = f32(2) * (table[tokens] - np.array([0.25, -0.5, 1], f32)) / f32(24)
-gradient = np.zeros_like(table)
-np.add.at(gradient, tokens, gradient_of_rows)
-np.add.at(table, tokens, f32(-0.1) * gradient_of_rows)
-lines = [f"{name:8} [{', '.join(map(str, of.flatten()))}]" for name, of in [("gradient", gradient), ("table", table)]]
-check("embedding", lines)
+    check_page("scatter", f"{name}.unwrap(), {of.flatten().tolist()});")
 
 vertex = np.dtype([("position", f32, 3), ("normal", f32, 3), ("uv", f32, 2)])
 vertices = np.arange(16, dtype=f32).view(vertex)
 for field, of in [("position", "&vertices"), ("uv", "&vertices[6..]")]:
-    check_page("recipes", f"gather({of}, &[1])?, {vertices[field][1].tolist()});")
-
-# NumPy has no bfloat16 and no float8: a gather only moves their bytes.
-lines = []
-for name, dtype, numpy_type, shape in [
-    ("flags", "BOOL", "u1", [3, 2]),
-    ("ids", "I64", "<i8", [3]),
-    ("nibbles", "F4", None, [3, 2]),
-    ("scales", "F8_E8M0", "u1", [3, 3]),
-    ("weights", "BF16", "<u2", [3, 2, 2]),
-]:
-    if numpy_type is None:
-        lines.append(f"{name} {dtype}: elements of 4 bits are no whole bytes")
-        continue
-    size = np.prod(shape) * np.dtype(numpy_type).itemsize
-    rows = np.arange(size, dtype=np.uint8).view(numpy_type).reshape(shape)[[2, 0]]
-    lines.append(f"{name} {dtype} {list(rows.shape)}: {list(rows.tobytes())}")
-check("any_dtype", lines, folder="cli/examples")
+    check_page("recipes", f"gather({of}, &[1]).unwrap(), {vertices[field][1].tolist()});")

@@ -15,9 +15,6 @@ fn main() -> ExitCode {
         cpu("quickstart_needs_no_reader", || {
             needs_no_reader(example("quickstart").envs([NO_GPU]));
         }),
-        gpu("two_devices_needs_no_reader", || {
-            needs_no_reader(&mut example("two_devices"));
-        }),
     ];
     device::run(&Arguments::from_args(), trials)
 }

@@ -23,11 +23,11 @@ mod usage;
 
 #[cfg(target_os = "linux")]
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 #[cfg(target_os = "linux")]
 use libtest_mimic::{Completion, Trial};
-use support::{Folder, wgpu_gather};
+use support::wgpu_gather;
 use testkit::device::{
     self, Arguments, cpu_trial as cpu, gpu_trial, program_trial as gpu, trial_of,
 };
@@ -115,10 +115,6 @@ fn main() -> ExitCode {
             Ok(())
         }),
         trial_of(all_runs_without_a_gpu),
-        gpu(
-            "the_example_embeddings_is_the_same",
-            embeddings_are_the_same,
-        ),
         trial_of(an_absent_adapter_is_an_error),
         gpu_trial("adapters_says_what_fits", |gpu| {
             let info = gpu.device().adapter_info();
@@ -168,24 +164,6 @@ fn main() -> ExitCode {
         Trial::ignorable_test("doctor_shows_progress", || Ok(doctor_shows_progress())),
     ]);
     device::run(&Arguments::from_args(), trials)
-}
-
-/// The example prints and writes the same with and without a GPU. Cargo puts it beside the folder of the test binaries.
-fn embeddings_are_the_same() {
-    let test = std::env::current_exe().unwrap();
-    let name = format!("examples/embeddings{}", std::env::consts::EXE_SUFFIX);
-    let example = test.ancestors().nth(2).unwrap().join(name);
-    let run = |name: &str, environment: &[(&str, &str)]| {
-        let folder = Folder::new(name);
-        let mut command = Command::new(&example);
-        // The run without a GPU would fail if a GPU were required.
-        command.env_remove("GATHER_REQUIRE_GPU").arg(&folder.0);
-        let ran = Ran::new(command.envs(environment.iter().copied()));
-        assert_eq!(ran.code, 0, "{}", ran.stderr);
-        (ran.stdout, folder.read("wgpu-gather-embeddings.npy"))
-    };
-    let gpu = run("embeddings-gpu", &[]);
-    assert_eq!(gpu, run("embeddings-cpu", &[NO_GPU]));
 }
 
 /// Runs the command, which must succeed, and returns its standard output.
