@@ -1,7 +1,9 @@
 //! Errors that an `Executor` returns: wrong operands, and operands beyond a limit.
 
 use testkit::gpu::Gpu;
-use wgpu_gather::{BadIndices, Executor, Gather, GatherNd, GatherPlan, GpuError, Tensor, wgpu};
+use wgpu_gather::{
+    BadIndices, Encoded, Encoding, Executor, Gather, GatherNd, GatherPlan, GpuError, Tensor, wgpu,
+};
 
 use super::tensors::downloaded;
 use super::{App, adapter, plan};
@@ -73,6 +75,12 @@ fn wrong_lengths_give_the_error_of_the_cpu() {
     let table = gpu.upload(&[0.0_f32; 8], &[8]).unwrap();
     let error = error_of(&gpu, &empty.unwrap(), &table, &[]);
     assert_eq!(error.to_string(), "params must have 9 elements, found 8");
+    let halves = Encoded::new(Encoding::F16, [0; 20]);
+    for executor in [gpu.executor(), Executor::cpu()] {
+        let table = executor.upload_encoded(&halves, &[10]).unwrap();
+        let error = executor.gather(&whole, &table, &[0; 3]).wait().unwrap_err();
+        assert_eq!(error.to_string(), "indices must have 4 elements, found 3");
+    }
     app.assert_handler_heard_nothing();
 }
 
