@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
-use clap_complete::Shell;
 use serde_json::json;
 use wgpu_gather::{BadIndices, Encoding, FloatKind};
 use wgpu_gather_cli::arrays::{Dtype, files_of};
@@ -66,55 +65,6 @@ Example:
 
 Exit status: 0 all cases passed, 1 a case failed or an adapter gave no device, 2 wrong usage.")]
     Doctor(Choice),
-    /// Prints completions for a shell
-    #[command(after_help = "\
-Example:
-  wgpu-gather completions bash \\
-    > ~/.local/share/bash-completion/completions/wgpu-gather")]
-    Completions { shell: Shell },
-    /// Prints a manual page
-    #[command(after_help = "\
-Example:
-  wgpu-gather man run | man -l -")]
-    Man {
-        /// run, info, adapters, doctor, completions or man
-        #[arg(value_name = "COMMAND")]
-        command: Option<String>,
-    },
-}
-
-/// The completions of all commands for a shell.
-pub fn completions(shell: Shell) -> String {
-    let (mut command, mut text) = (Args::command(), Vec::new());
-    let name = command.get_name().to_owned();
-    clap_complete::generate(shell, &mut command, name, &mut text);
-    // clap_complete 4.6 gives bash two names for a command, if the name of the program has a hyphen.
-    let text = String::from_utf8_lossy(&text);
-    text.replace("wgpu__subcmd__gather", "wgpu__gather")
-        .trim_end()
-        .to_owned()
-}
-
-/// The manual page, in roff, of the command or of one of its commands. Ends the process if there is no such command.
-pub fn manual(name: Option<&str>) -> io::Result<String> {
-    let mut command = Args::command();
-    command.build();
-    let page = match name {
-        None => command.clone(),
-        Some(name) => match command.find_subcommand(name) {
-            Some(found) => {
-                let name = format!("{}-{name}", command.get_name());
-                found.clone().name(name.clone()).bin_name(name)
-            }
-            None => {
-                let error = format!("there is no command {name}");
-                end(&command.error(ErrorKind::InvalidSubcommand, error))
-            }
-        },
-    };
-    let mut text = Vec::new();
-    clap_mangen::Man::new(page).render(&mut text)?;
-    Ok(String::from_utf8_lossy(&text).trim_end().to_owned())
 }
 
 const RUN_SHORT_HELP: &str = "\
@@ -456,7 +406,6 @@ impl Command {
             Self::Run(args) => args.form.json,
             Self::Info(args) => args.form.json,
             Self::Doctor(choice) => choice.form.json,
-            Self::Completions { .. } | Self::Man { .. } => false,
         }
     }
 }

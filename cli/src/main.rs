@@ -55,10 +55,6 @@ fn main() -> ExitCode {
         }
         Command::Info(args) => info::describe(&args).map(|()| String::new().into()),
         Command::Doctor(args) => doctor::examine(&args),
-        Command::Completions { shell } => Ok(args::completions(shell).into()),
-        Command::Man { command } => args::manual(command.as_deref())
-            .map(Into::into)
-            .map_err(Into::into),
     };
     let printed = answer.and_then(|answer| {
         print(&answer.text, wants_json)?;

@@ -104,7 +104,6 @@ pub fn unwritten_answers_are_errors() {
     for command in [
         "info params.npy",
         "info params.npy --json",
-        "completions bash",
         "adapters --json",
         "run gather params.npy ids.npy --device cpu --from-end -o out.npy",
     ] {

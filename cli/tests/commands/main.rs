@@ -71,7 +71,6 @@ fn main() -> ExitCode {
         trial_of(rows::indices_come_from_the_command_line),
         trial_of(rows::endless_arrays_are_not_printed),
         trial_of(rows::an_array_without_dims_is_its_element),
-        trial_of(rows::manual_pages_name_each_command),
         cpu("gguf_info_lists_tensors", gguf::info_lists_tensors),
         cpu("cut_gguf_files_are_refused", gguf::cut_files_are_refused),
         trial_of(gguf::hostile_gguf_is_refused),
@@ -107,7 +106,6 @@ fn main() -> ExitCode {
         trial_of(faults::help_is_wrapped_once),
         trial_of(info::info_describes_arrays),
         trial_of(info::info_refuses_hostile_files),
-        trial_of(completions_name_each_command),
         trial_of(colours_are_for_terminals),
         cpu("json_is_all_of_standard_output", json::without_a_gpu),
         gpu_trial("json_describes_the_adapter", |gpu| {
@@ -180,7 +178,7 @@ fn succeeds(args: &[&str]) -> String {
 
 fn help_teaches_each_command() {
     let help = succeeds(&["--help"]);
-    for command in ["adapters", "run", "info", "doctor", "completions"] {
+    for command in ["adapters", "run", "info", "doctor"] {
         assert!(help.contains(&format!("\n  {command} ")), "{help}");
         let own = succeeds(&[command, "--help"]);
         let example = own.lines().find(|line| {
@@ -191,19 +189,6 @@ fn help_teaches_each_command() {
     assert!(help.contains("Exit status: 0 success, 1 "), "{help}");
 }
 
-fn completions_name_each_command() {
-    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
-        let text = succeeds(&["completions", shell]);
-        for word in ["adapters", "run", "info", "doctor", "bad-indices"] {
-            assert!(text.contains(word), "{shell} has no {word}");
-        }
-        // bash asks for one name and has words for another.
-        assert!(!text.contains("wgpu__subcmd__gather"), "{shell}");
-        // The name of the command, not of its crate.
-        assert!(!text.contains("wgpu-gather-cli"), "{shell}");
-    }
-}
-
 fn wrong_usage_exits_with_2() {
     for args in [
         &[][..],
@@ -211,7 +196,6 @@ fn wrong_usage_exits_with_2() {
         &["adapters", "all"],
         &["doctor", "--adapters", "a"],
         &["doctor", "--adapter"],
-        &["completions", "sh"],
     ] {
         let result = Ran::new(wgpu_gather().args(args));
         assert_eq!((result.code, result.stdout.as_str()), (2, ""), "{args:?}");

@@ -3,9 +3,8 @@
 #[cfg(target_os = "linux")]
 use libtest_mimic::Completion;
 use serde_json::{Value, json};
-use testkit::ran::Ran;
 
-use crate::support::{Folder, npy, numbers, wgpu_gather};
+use crate::support::{Folder, npy, numbers};
 
 pub fn indices_come_from_the_command_line() {
     let folder = Folder::new("at");
@@ -219,28 +218,6 @@ pub fn a_terminal_gets_rows() -> Completion {
         "{code}: {shown}"
     );
     Completion::Completed
-}
-
-pub fn manual_pages_name_each_command() {
-    let page = |command: &[&str]| {
-        let ran = Ran::new(wgpu_gather().arg("man").args(command));
-        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{command:?}");
-        ran.stdout
-    };
-    let whole = page(&[]);
-    for command in ["run", "info", "adapters", "doctor", "completions", "man"] {
-        assert!(
-            whole.contains(&format!("wgpu\\-gather\\-{command}(1)")),
-            "{whole}"
-        );
-        let own = page(&[command]);
-        assert!(
-            own.contains(&format!("wgpu-gather-{command}"))
-                || own.contains(&format!("wgpu\\-gather\\-{command}")),
-            "{own}"
-        );
-    }
-    assert_eq!(Ran::new(wgpu_gather().args(["man", "take"])).code, 2);
 }
 
 /// Arrays that cannot be printed give an error soon, and no file.
