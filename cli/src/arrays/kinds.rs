@@ -1,4 +1,4 @@
-//! Names what is no array file by its first bytes, and says how to get one.
+//! Names what people download in place of an array file, by its first bytes, and says how to get one.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,87 +12,19 @@ pub(super) const FIRST_BYTES: u64 = 512;
 pub(super) const PYTORCH: &str =
     "it is a PyTorch checkpoint: save its tensors with safetensors.torch.save_file";
 
-/// Bytes that only one kind of file has, where they start, and the error.
-const KINDS: [(usize, &[u8], &str); 6] = [
-    (
-        0,
-        b"version https://git-lfs",
-        "it is a Git LFS pointer: fetch the file with git lfs pull",
-    ),
-    // A pickle of PyTorch's magic number.
-    (
-        0,
-        b"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.",
-        PYTORCH,
-    ),
-    (
-        0,
-        b"\x89HDF\r\n\x1a\n",
-        "it is an HDF5 file: save its arrays with numpy.savez",
-    ),
-    (
-        0,
-        b"PAR1",
-        "it is a Parquet file: save its columns with numpy.savez",
-    ),
-    (
-        0,
-        b"ARROW1\0\0",
-        "it is an Arrow file: save its columns with numpy.savez",
-    ),
-    (
-        4,
-        b"TFL3",
-        "it is a TensorFlow Lite model: save its tensors with numpy.savez",
-    ),
-];
+/// A pickle of PyTorch's magic number.
+const PYTORCH_PICKLE: &[u8] = b"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.";
 
 /// The error for a file that begins with these bytes.
 pub(super) fn error_of(first: &[u8]) -> &'static str {
-    let is_at = |start: usize, bytes: &[u8]| {
-        let at = first.get(start..);
-        at.is_some_and(|at| at.starts_with(bytes))
-    };
-    if let Some((.., error)) = KINDS.iter().find(|(start, bytes, _)| is_at(*start, bytes)) {
-        return error;
-    }
     match first {
-        first if is_pickle(first) => {
-            "it is a pickle: save its arrays with numpy.savez, or its tensors with safetensors.torch.save_file"
+        first if first.starts_with(b"version https://git-lfs") => {
+            "it is a Git LFS pointer: fetch the file with git lfs pull"
         }
-        first if is_onnx(first) => "it is an ONNX model: save its tensors with numpy.savez",
+        first if first.starts_with(PYTORCH_PICKLE) => PYTORCH,
         first if is_html(first) => "it is a web page, saved in place of the file",
         _ => "not a .npy, .npz, .safetensors or .gguf file",
     }
-}
-
-/// True for a pickle of Python. Its first opcode gives its version, and the next begins a frame or a value: a list, a tuple, a dict,
-/// a class, a text or a number.
-fn is_pickle(first: &[u8]) -> bool {
-    matches!(
-        first,
-        [
-            0x80,
-            2 | 3,
-            b']' | b'(' | b'}' | b'c' | b'X' | b'K' | b'J' | 0x8a,
-            ..
-        ] | [0x80, 4 | 5, 0x95, ..]
-    )
-}
-
-/// ONNX's `ModelProto` begins with a small version and its producer's name, before the tag of another field.
-fn is_onnx(first: &[u8]) -> bool {
-    let [8, 1..=32, 0x12, len @ 1..=64, rest @ ..] = first else {
-        return false;
-    };
-    let Some((name, rest)) = rest.split_at_checked(usize::from(*len)) else {
-        return false;
-    };
-    let is_name = name
-        .iter()
-        .all(|&byte| byte == b' ' || byte.is_ascii_graphic());
-    // The producer's version, a domain, the model's version, a comment, the graph or the operators.
-    is_name && matches!(rest.first(), Some(0x1a | 0x22 | 0x28 | 0x32 | 0x3a | 0x42))
 }
 
 fn is_html(first: &[u8]) -> bool {
