@@ -219,12 +219,10 @@ pub struct Run {
     pub decode: bool,
     /// Decode to f32, f16 or bf16
     ///
-    /// As --decode, but float32 is cast too. Each value is rounded to the nearest one that TYPE has. GGUF's blocks and quantised
-    /// tables are decoded to TYPE in place of float32.
+    /// As --decode, but float32 is cast too. Each value is rounded to the nearest one that TYPE has. GGUF's blocks are
+    /// decoded to TYPE in place of float32.
     #[arg(long, value_name = "TYPE", value_parser = floats(), hide_possible_values = true)]
     pub to: Option<FloatKind>,
-    #[command(flatten)]
-    pub quantized: Quantized,
     /// Compare checksums of large .npz members too
     ///
     /// The command always compares them for compressed members and for members of at most 64 MiB. Of larger ones it may read only
@@ -286,45 +284,6 @@ fn dtype_of(name: &str) -> Result<Dtype, String> {
             size(encoding.block_bytes())?,
         )),
         _ => Err("it is neither a dtype nor an encoding".to_owned()),
-    }
-}
-
-/// Tables of uint8 whose bytes are quantised values, which are decoded.
-#[derive(clap::Args)]
-pub struct Quantized {
-    /// Scales of quantised values in blocks
-    ///
-    /// Rows are decoded, as ONNX Runtime's GatherBlockQuantized does. Scales are float16, float32 or BF16.
-    #[arg(long, value_name = "FILE")]
-    pub scales: Option<PathBuf>,
-    /// Zero points of the blocks
-    ///
-    /// They are packed like the values. Default: the middle of the range.
-    #[arg(long, value_name = "FILE", requires = "scales")]
-    pub zero_points: Option<PathBuf>,
-    /// Bits of a quantised value: 2, 4, 8
-    #[arg(long, value_name = "N", default_value_t = 4, requires = "scales")]
-    pub bits: u32,
-    /// Values of a block: 16 to 256 [default: 128]
-    #[arg(long, value_name = "N", requires = "scales")]
-    pub block_size: Option<u64>,
-    /// Decode rows of 8 or 4 bits and a scale
-    ///
-    /// A scale and a bias lie at the end of a row, as in FBGEMM's and PyTorch's embedding bags.
-    #[arg(
-        long,
-        value_name = "BITS",
-        conflicts_with_all = ["scales", "zero_points", "bits", "block_size"],
-        value_parser = row_wise
-    )]
-    pub row_wise: Option<Encoding>,
-}
-
-fn row_wise(bits: &str) -> Result<Encoding, String> {
-    match bits {
-        "8" => Ok(Encoding::RowWise8),
-        "4" => Ok(Encoding::RowWise4),
-        _ => Err("it must be 8 or 4".to_owned()),
     }
 }
 
@@ -445,15 +404,9 @@ impl Run {
         if self.device == Device::Cpu && self.adapter.is_some() {
             refuse(ErrorKind::ArgumentConflict, "--device cpu has no --adapter");
         }
-        let from_stdin: Vec<&str> = (self.inputs())
-            .filter_map(|(name, path)| is_stdin(path).then_some(name))
-            .collect();
-        if from_stdin.len() > 1 {
-            let error = format!(
-                "only one of {} can be standard input",
-                from_stdin.join(" and ")
-            );
-            refuse(ErrorKind::ArgumentConflict, &error);
+        if self.inputs().filter(|(_, path)| is_stdin(path)).count() > 1 {
+            let error = "only one of PARAMS and INDICES can be standard input";
+            refuse(ErrorKind::ArgumentConflict, error);
         }
         let output = self.output.as_ref().filter(|_| !self.output_is_stdout());
         let inputs = output.into_iter().flat_map(|_| self.inputs());
@@ -486,15 +439,10 @@ impl Run {
 
     /// The arrays that are read, each with the name of its argument.
     fn inputs(&self) -> impl Iterator<Item = (&'static str, &Path)> {
-        let options = &self.quantized;
-        let all = [
-            ("PARAMS", Some(&self.params)),
-            ("INDICES", self.indices.as_ref()),
-            ("--scales", options.scales.as_ref()),
-            ("--zero-points", options.zero_points.as_ref()),
-        ];
-        let given = all.into_iter();
-        given.filter_map(|(name, path)| Some((name, path?.as_path())))
+        let indices = self.indices.iter().map(|path| ("INDICES", path.as_path()));
+        [("PARAMS", self.params.as_path())]
+            .into_iter()
+            .chain(indices)
     }
 
     /// True if the output is `-`, or a name that the system has for standard output.

@@ -4,12 +4,12 @@
 mod adapters;
 mod args;
 mod choose;
+mod decoded;
 mod doctor;
 mod indices;
 mod info;
 mod output;
 mod progress;
-mod quantized;
 mod rows;
 mod run;
 mod signals;

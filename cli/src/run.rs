@@ -14,9 +14,9 @@ use wgpu_gather::{
 
 use crate::args::{Device, Operation, Run};
 use crate::choose;
+use crate::decoded;
 use crate::indices::Indices;
 use crate::progress::OfBytes;
-use crate::quantized::{Read, Table};
 use crate::rows;
 use wgpu_gather_cli::arrays::descr::Kind;
 use wgpu_gather_cli::arrays::names::{on_one_line, shown};
@@ -35,15 +35,8 @@ pub fn run(args: &Run) -> Result<String> {
         None => params,
     };
     let indices = Indices::of(args, params.shape.len())?;
-    let table = Table::of(args, &params)?;
-    let encoding = match &table {
-        Some(table) => Some(table.encoding),
-        None => encoding(args, &params.dtype)?,
-    };
-    let shape = match &table {
-        Some(table) => table.shape(&params.shape),
-        None => params.shape.clone(),
-    };
+    let encoding = encoding(args, &params.dtype)?;
+    let shape = params.shape.clone();
     let plan = make_plan(args, args.bad_indices, &shape, &indices.shape)?;
     let (params, shape, plan) = match params.dtype.is_packed() {
         true => {
@@ -74,7 +67,7 @@ pub fn run(args: &Run) -> Result<String> {
         indices: &indices,
         fill,
     };
-    let (bytes, took) = work.gather(params, table, gpu.as_ref())?;
+    let (bytes, took) = work.gather(params, gpu.as_ref())?;
     let output = Array {
         dtype,
         shape: plan.output_shape().to_vec(),
@@ -177,12 +170,7 @@ struct Work<'a> {
 impl Work<'_> {
     /// Reads all params, or only the slices that the indices select, and gathers. Returns the output's bytes, and the time
     /// without that for reading.
-    fn gather(
-        &self,
-        mut params: Stored,
-        mut table: Option<Table>,
-        gpu: Option<&Executor>,
-    ) -> Result<(Vec<u8>, Duration)> {
+    fn gather(&self, mut params: Stored, gpu: Option<&Executor>) -> Result<(Vec<u8>, Duration)> {
         let (args, plan) = (self.args, self.plan);
         let slice_len = plan.slice_len();
         let output_rows = plan.output_len().checked_div(slice_len).unwrap_or(0);
@@ -192,17 +180,8 @@ impl Work<'_> {
             Some(_) => self.shape.last().copied().unwrap_or(1),
         };
         let rows = slice_len.checked_div(row_len).unwrap_or(0);
-        let of_params = match &table {
-            None => slice_len,
-            Some(_) => rows.saturating_mul(params.shape.last().copied().unwrap_or(1)),
-        };
         let is_whole = rows > 0 && slice_len.is_multiple_of(row_len);
-        let row_count = || plan.params_len() / row_len;
-        let reads_slices = is_whole
-            && params.has_slices(output_rows, of_params)
-            && table
-                .as_ref()
-                .is_none_or(|table| table.has_slices(row_count(), row_len));
+        let reads_slices = is_whole && params.has_slices(output_rows, slice_len);
         // By default a GPU fills slices, and the CPU returns an error.
         let policy = match (args.bad_indices, gpu) {
             (BadIndices::DeviceDefault, Some(_)) => BadIndices::Fill,
@@ -219,16 +198,13 @@ impl Work<'_> {
         if let (Some(rows_of_params), true) = (&selected, reads_slices) {
             let (slices, places) = once_each(rows_of_params)?;
             let total = slices.len() * slice_len / row_len;
-            let values = slices.len().saturating_mul(of_params);
+            let values = slices.len().saturating_mul(slice_len);
             let progress = self.progress(&params, total, values, params.checked_bytes());
             let progress = |bytes| progress.add(bytes);
-            let read = match &mut table {
-                Some(table) => table.read_slices(&mut params, &slices, rows, &progress)?,
-                None => Read::of(Array {
-                    bytes: params.read_slices(&slices, slice_len, &progress)?,
-                    dtype: params.dtype.clone(),
-                    shape: Vec::new(),
-                }),
+            let read = Array {
+                bytes: params.read_slices(&slices, slice_len, &progress)?,
+                dtype: params.dtype.clone(),
+                shape: Vec::new(),
             };
             let shape = vec![slices.len(), rows, row_len];
             let gather = Gather::new().bad_indices(BadIndices::Fill);
@@ -241,13 +217,8 @@ impl Work<'_> {
         let values = dims.fold(1, |len: usize, &dim| len.saturating_mul(dim));
         let rows = plan.params_len() / row_len.max(1);
         let progress = self.progress(&params, rows, values, 0);
-        let progress = |bytes| progress.add(bytes);
-        let read = match table {
-            Some(table) => table.read(params, &progress)?,
-            None => Read::of(params.read(&progress)?),
-        };
         self.on(
-            read,
+            params.read(&|bytes| progress.add(bytes))?,
             self.shape,
             self.plan,
             self.indices,
@@ -266,7 +237,7 @@ impl Work<'_> {
     /// Gathers from `read`, whose values have `shape`, and fills bad rows.
     fn on(
         &self,
-        mut read: Read,
+        mut read: Array,
         shape: &[usize],
         plan: &GatherPlan,
         indices: &Indices,
@@ -274,14 +245,14 @@ impl Work<'_> {
         rows: Option<&[Option<usize>]>,
     ) -> Result<(Vec<u8>, Duration)> {
         if self.encoding.is_some() {
-            read.params = read.params.little_endian();
+            read = read.little_endian();
         }
         let started = Instant::now();
         let kind = indices.kind;
         let gathered = match (self.encoding, gpu) {
             (Some(encoding), gpu) => {
                 let to = self.args.to.unwrap_or_default();
-                read.gather((encoding, to), shape, gpu, plan, indices)?
+                decoded::gather(&read, (encoding, to), shape, gpu, plan, indices)?
             }
             (None, _) if self.dtype.bytes == 0 => match indices.params_rows(plan)? {
                 Ok(_) => Ok(Vec::new()),
@@ -289,7 +260,7 @@ impl Work<'_> {
             },
             (None, gpu) => {
                 let types = ElementTypes::new(self.dtype.bytes as u64, kind);
-                let (params, indices) = (&read.params.bytes, &indices.array.bytes);
+                let (params, indices) = (&read.bytes, &indices.array.bytes);
                 match gpu {
                     None => plan
                         .gather_bytes(types, params, indices)
@@ -447,7 +418,7 @@ fn encoding(args: &Run, dtype: &Dtype) -> Result<Option<Encoding>> {
     match dtype.encoding().parse() {
         Ok(encoding) => Ok(Some(encoding)),
         Err(_) => {
-            // Rows with scales at their end have no name in a file: options ask for them.
+            // Rows with scales at their end have no name in a file.
             let named = Encoding::ALL.iter().filter(|of| of.row_bytes(0) == Some(0));
             let all: Vec<String> = named.map(Encoding::to_string).collect();
             let (path, all) = (args.params.display(), all.join(", "));

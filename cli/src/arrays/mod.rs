@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 pub use array::{Array, Dtype, Entry};
 pub use names::Result;
 pub use npy_write::write;
-pub use stored::{MXFP4_APART, Stored};
+pub use stored::Stored;
 
 use index::Model;
 use names::named_by;

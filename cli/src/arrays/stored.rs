@@ -16,7 +16,7 @@ const MAX_GAP_BYTES: u64 = 16 << 10;
 const MAX_CHECKED_BYTES: u64 = 64 << 20;
 
 /// The error for MXFP4 as safetensors files have it.
-pub const MXFP4_APART: &str = "MXFP4 with blocks and scales in two tensors, as in gpt-oss, is not decoded: \
+const MXFP4_APART: &str = "MXFP4 with blocks and scales in two tensors, as in gpt-oss, is not decoded: \
      gather the bytes of each tensor in a run of its own";
 
 /// An array whose data is still in its file, or was read with its header from a pipe or a compressed member.

@@ -67,15 +67,8 @@ pub fn rows_are_decoded(device: &str) {
                 ("rows.npy".to_owned(), "")
             }
             Encoding::F16 | Encoding::Bf16 => (format!("model.gguf:{encoding}"), "--decode"),
-            Encoding::RowWise8 | Encoding::RowWise4 => {
-                let shape = format!("({rows}, {})", recorded.rows.len() / rows);
-                folder.write("rows.npy", npy("|u1", &shape, &recorded.rows));
-                let option = match encoding {
-                    Encoding::RowWise8 => "--row-wise 8",
-                    _ => "--row-wise 4",
-                };
-                ("rows.npy".to_owned(), option)
-            }
+            // No file names these.
+            Encoding::RowWise8 | Encoding::RowWise4 => continue,
             _ => (format!("model.gguf:{encoding}"), ""),
         };
         let command = format!("gather {source} ids.npy -o out.npy --device {device} {decode}");

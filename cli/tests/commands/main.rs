@@ -13,7 +13,6 @@ mod json;
 mod kinds;
 mod packed;
 mod parts;
-mod quantized;
 mod rows;
 mod selected;
 #[path = "../support/mod.rs"]
@@ -46,22 +45,11 @@ fn main() -> ExitCode {
         gpu("encoded_rows_are_decoded_on_the_gpu", || {
             gguf::rows_are_decoded("gpu")
         }),
-        cpu("quantized_members_are_decoded", || {
-            quantized::npz_members_are_decoded("cpu")
-        }),
-        gpu("quantized_members_are_decoded_on_the_gpu", || {
-            quantized::npz_members_are_decoded("gpu")
-        }),
-        cpu(
-            "wrong_quantized_tables_are_refused",
-            quantized::wrong_tables_are_refused,
-        ),
         trial_of(halves::plain_floats_are_cast),
         trial_of(halves::fills_are_of_the_output),
         trial_of(selected::changed_files_give_an_error_or_the_right_rows),
         trial_of(selected::every_dtype_passes_through),
         trial_of(selected::fortran_order_is_read),
-        trial_of(selected::quantized_rows_are_those_of_the_whole_table),
         trial_of(selected::split_models_are_read),
         trial_of(selected::views_are_read),
         trial_of(selected::masks_select_rows),

@@ -69,25 +69,6 @@ pub fn large_tables_take_little_memory() {
         assert!(folder.read("out.npy") == of_bytes(name), "{name}");
         fs::remove_file(folder.0.join(name)).unwrap();
     }
-    // A byte holds two values, from which 8 is subtracted; all scales are 1.
-    sparse(
-        &folder,
-        "q.npy",
-        &npy("|u1", "(1048576, 1024)", &[]),
-        &[0x29; 1024],
-    );
-    let scales = numbers(&[1.0; 16], f32::to_le_bytes);
-    sparse(&folder, "s.npy", &npy("<f4", "(1048576, 16)", &[]), &scales);
-    let line = "ulimit -v 51200; \
-                exec \"$0\" run gather q.npy --scales s.npy --at 500000,7 -o out.npy --device cpu";
-    let ran = crate::faults::shell(&folder, line);
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-    let values = [1.0, -6.0].repeat(2048);
-    let expected = npy("<f4", "(2, 2048)", &numbers(&values, f32::to_le_bytes));
-    assert!(folder.read("out.npy") == expected);
-    for name in ["q.npy", "s.npy"] {
-        fs::remove_file(folder.0.join(name)).unwrap();
-    }
 }
 
 /// A header of one tensor "t" of 2^20 rows, whose data begins behind it.
@@ -266,38 +247,6 @@ pub fn fortran_order_is_read() {
         );
         folder.makes(command, &format!("uint16 [{count}, 5]"), &expected);
     }
-}
-
-/// Scales and zero points of the selected rows are read with them.
-pub fn quantized_rows_are_those_of_the_whole_table() {
-    let folder = Folder::new("selected-scales");
-    let bytes = |count: usize| -> Vec<u8> { (0..=250).cycle().take(count).collect() };
-    folder.write("t.npy", npy("|u1", "(300, 2, 32)", &bytes(300 * 64)));
-    let scales: Vec<f32> = (0..300 * 2 * 2).map(|n| n as f32 / 8.0).collect();
-    folder.write(
-        "s.npy",
-        npy("<f4", "(300, 2, 2)", &numbers(&scales, f32::to_le_bytes)),
-    );
-    folder.write("z.npy", npy("|u1", "(300, 2, 1)", &bytes(600)));
-    folder.write(
-        "all.npy",
-        npy(
-            "<i4",
-            "(300,)",
-            &numbers(&(0..300).collect::<Vec<i32>>(), i32::to_le_bytes),
-        ),
-    );
-    folder.i32("some.npy", "(3,)", &[299, 17, 299]);
-    let run = |ids: &str| {
-        let options = "--scales s.npy --zero-points z.npy --block-size 32 --device cpu";
-        let ran = folder.run(&format!("gather t.npy {ids} -o out.npy {options}"));
-        assert_eq!(ran.code, 0, "{}", ran.stderr);
-        folder.read("out.npy")[128..].to_vec()
-    };
-    let all = run("all.npy");
-    let slice = all.len() / 300;
-    let rows = [299, 17, 299].map(|row| all[row * slice..][..slice].to_vec());
-    assert_eq!(run("some.npy"), rows.concat());
 }
 
 /// Any part of a model in several files stands for all of them. A part that is missing, or another one, is named.

@@ -32,17 +32,10 @@ pub fn usage_errors_are_json() {
 
 pub fn two_arrays_from_standard_input_are_refused() {
     let folder = folder("two-streams");
-    for (options, error) in [
-        ("- -", "PARAMS and INDICES"),
-        ("/dev/stdin -", "PARAMS and INDICES"),
-        ("- ids.npy --scales -", "PARAMS and --scales"),
-        (
-            "params.npy - --scales ids.npy --zero-points -",
-            "INDICES and --zero-points",
-        ),
-    ] {
-        let ran = folder.run(&format!("gather {options} -o out.npy"));
-        assert_usage(&ran, &format!("only one of {error} can be standard input"));
+    for arrays in ["- -", "/dev/stdin -"] {
+        let ran = folder.run(&format!("gather {arrays} -o out.npy"));
+        let error = "only one of PARAMS and INDICES can be standard input";
+        assert_usage(&ran, error);
     }
 }
 

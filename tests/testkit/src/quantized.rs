@@ -11,7 +11,7 @@ use crate::encoded::{encoded, rounded};
 /// A recorded gather of quantised values: its operands, and its output's bytes, in the scales' element type.
 pub struct Quantized {
     /// The file's line.
-    pub json: String,
+    json: String,
     pub encoding: Encoding,
     pub plan: GatherPlan,
     pub params: Vec<u8>,
