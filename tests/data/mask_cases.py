@@ -26,7 +26,7 @@ def mask_of(count):
 
 
 random.seed(20261130)
-for case in range(200):
+for case in range(100):
     shape = [random.choice([0, 1, 2, 3, 4]) for _ in range(random.randint(1, 3))]
     if case % 4 == 0:
         shape = [1, random.choice([63, 64, 65, 129]), random.choice([1, 2])][random.randrange(2):]

@@ -887,5 +887,5 @@ fn recorded_masks_select_what_other_libraries_select() {
         done.unwrap();
         assert_eq!(params, numbers("assigned"), "{line}");
     }
-    assert_eq!(masks.len(), 300);
+    assert_eq!(masks.len(), 200);
 }
