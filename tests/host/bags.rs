@@ -216,6 +216,58 @@ fn mistakes_are_typed_errors() {
     assert!(refused(elements, 6).starts_with("a plan for bags must have "));
 }
 
+/// PyTorch's embedding_bag, whose padded ids become bad rows, and JAX's segment_sum of sorted ids.
+#[test]
+fn recorded_bags_are_those_of_other_libraries() {
+    let text = std::fs::read_to_string(testkit::data::file("bags.jsonl")).unwrap();
+    for line in text.lines() {
+        let case: serde_json::Value = serde_json::from_str(line).unwrap();
+        let numbers = |name: &str| -> Vec<f32> {
+            serde_json::from_value::<Option<_>>(case[name].clone())
+                .unwrap()
+                .unwrap_or_default()
+        };
+        let counts = |name: &str| -> Vec<i64> {
+            serde_json::from_value::<Option<_>>(case[name].clone())
+                .unwrap()
+                .unwrap_or_default()
+        };
+        let shape: Vec<usize> = serde_json::from_value(case["shape"].clone()).unwrap();
+        let (weights, of_row) = (numbers("weights"), counts("of_row"));
+        let gather = Gather::new().bad_indices(BadIndices::Fill);
+        let (ids, offsets) = match case["call"].as_str().unwrap() {
+            "segment_sum" => {
+                let segments = case["segments"].as_i64().unwrap();
+                let first = |segment| of_row.partition_point(|&of| of < segment);
+                let offsets = (0..=segments).map(|segment| i64::try_from(first(segment)).unwrap());
+                ((0_i64..).take(shape[0]).collect(), offsets.collect())
+            }
+            _ => {
+                let padding = case["padding"].as_i64();
+                let id = |id| if Some(id) == padding { -1 } else { id };
+                (
+                    counts("ids").into_iter().map(id).collect::<Vec<_>>(),
+                    counts("offsets"),
+                )
+            }
+        };
+        let mut of_bags = Offsets::from(&offsets[..]);
+        if case["has_last"] == false {
+            of_bags = of_bags.without_last();
+        }
+        let bags = match case["mode"].as_str() {
+            Some("mean") => Bags::mean(of_bags),
+            Some("max") => Bags::max(of_bags),
+            _ if weights.is_empty() => Bags::sum(of_bags),
+            _ => Bags::weighted(of_bags, &weights[..]),
+        };
+        let plan = gather.plan(&shape, &[ids.len()]).unwrap();
+        let found = plan.gather_bags(&numbers("table"), &ids, bags).unwrap();
+        assert_eq!(found, numbers("bags"), "{line}");
+    }
+    assert_eq!(text.lines().count(), 100);
+}
+
 /// Indices after the last bag are judged too; bags without elements give none.
 #[test]
 fn bags_may_be_empty() {
