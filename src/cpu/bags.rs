@@ -13,10 +13,12 @@ use super::gather::{BYTES_PER_SLICE, MIN_BYTES_PER_TASK, threads_for};
 use super::index_rows::{IndexRows, LOCATED_ROWS};
 use super::operands::Params;
 use crate::bags::{BLOCK_PLACES, Bags, Combine, Ends};
-use crate::encoding::{Encoded, Float, FloatKind, Parts, store};
+use crate::encoding::{Encoded, Encoding, Float, FloatKind, Parts, store};
 use crate::error::RunError;
 use crate::index::{Index, IndexValues, by_index_type};
-use crate::memory::{Byte, Leveled, SliceBytes, address, extend, run_at_best_level, write_into};
+use crate::memory::{
+    Byte, Leveled, SliceBytes, address, extend, run_at_best_level, value, write_into,
+};
 use crate::operand::Operand;
 use crate::plan::GatherPlan;
 use crate::plan::lengths::check_len;
@@ -126,10 +128,11 @@ impl GatherPlan {
     }
 }
 
-/// The rows of params, which the loop reads or decodes.
+/// The rows of params, which the loop reads, or which are decoded before.
 #[derive(Debug, Clone, Copy)]
 enum Source<'a> {
-    Floats(&'a [f32]),
+    Floats(Floats<'a>),
+    RowWise8(RowWise8<'a>),
     Encoded(EncodedRows<'a>),
 }
 
@@ -159,8 +162,10 @@ impl<'a> Call<'a> {
             Params::Elements(elements) => {
                 plan.check_lengths(elements.len(), indices.len())?;
                 match T::params(elements) {
-                    Ok(floats) => {
-                        return Self::new(plan, Source::Floats(floats), T::KIND, indices, bags);
+                    Ok(params) => {
+                        let stride = address(plan.dims().params_stride);
+                        let source = Source::Floats(Floats { params, stride });
+                        return Self::new(plan, source, T::KIND, indices, bags);
                     }
                     Err((encoding, rows)) => (Encoded::new(encoding, rows), T::KIND),
                 }
@@ -168,8 +173,16 @@ impl<'a> Call<'a> {
         };
         let parts = plan.check_encoded(&encoded.map(|of| of.len()))?;
         plan.check_indices_length(indices.len())?;
-        let rows = EncodedRows::new(encoded, FloatKind::F32, parts, plan.dims());
-        let call = Self::new(plan, Source::Encoded(rows), to, indices, bags)?;
+        let dims = plan.dims();
+        let source = match encoded.encoding {
+            Encoding::RowWise8 if parts.len == dims.slice_len => Source::RowWise8(RowWise8 {
+                params: encoded.rows,
+                stride: address(parts.bytes_of(dims.params_stride)),
+                len: address(parts.len),
+            }),
+            _ => Source::Encoded(EncodedRows::new(encoded, FloatKind::F32, parts, dims)),
+        };
+        let call = Self::new(plan, source, to, indices, bags)?;
         Ok(call.of_parts(parts))
     }
 
@@ -316,82 +329,192 @@ impl<'a> Call<'a> {
             Ok::<_, RunError>(room)
         };
         let decoded = match self.source {
-            Source::Floats(_) => 0,
+            Source::Floats(_) | Source::RowWise8(_) => 0,
             Source::Encoded(_) => (ROOM_BYTES / 4).max(self.slice_len),
         };
-        let (mut sums, mut later) = (room(self.slice_len)?, Vec::new());
-        let mut decoded = room(decoded)?;
-        let mut rows =
-            LocatedRows::new(self, self.ends.start(bags.start)..self.ends.start(bags.end));
-        let blocks = match self.combine {
-            Combine::Max => u64::MAX,
-            _ => BLOCK_PLACES,
+        let mut room_of_decoded = room(decoded)?;
+        let task = TaskBags {
+            call: self,
+            bags,
+            bag_bytes,
+            output,
+            sums: room(self.slice_len)?,
+            later: Vec::new(),
         };
-        for (bag, output) in bags.zip(output.chunks_exact_mut(bag_bytes)) {
-            let places = self.ends.start(bag)..self.ends.start(bag + 1);
-            sums.fill(match self.combine {
-                Combine::Max => f32::NEG_INFINITY,
-                _ => 0.0,
-            });
-            let first = places.end.min(places.start.saturating_add(blocks));
-            let mut good =
-                self.combine_rows(places.start..first, &mut rows, &mut decoded, &mut sums);
-            for start in (first..places.end).step_by(address(blocks)) {
-                let block = start..places.end.min(start + blocks);
-                later.clear();
-                later.resize(self.slice_len, 0.0);
-                good += self.combine_rows(block, &mut rows, &mut decoded, &mut later);
-                for (sum, &later) in sums.iter_mut().zip(&later) {
-                    *sum += later;
-                }
-            }
-            match self.combine {
-                _ if good == 0 => sums.fill(0.0),
-                Combine::Mean => divide(&mut sums, good),
-                _ => {}
-            }
-            store(self.to, &sums, output);
+        match self.source {
+            Source::Floats(floats) => task.run(floats),
+            Source::RowWise8(rows) => task.run(rows),
+            Source::Encoded(rows) => task.run(Decoded {
+                rows,
+                call: self,
+                room: &mut room_of_decoded,
+            }),
         }
         Ok(())
     }
+}
 
-    /// Combines the good rows of some places. Returns their number.
-    fn combine_rows(
-        &self,
-        mut places: Range<u64>,
-        rows: &mut LocatedRows<'_>,
-        decoded: &mut [f32],
-        sums: &mut [f32],
-    ) -> u64 {
-        let (mut good, row_count) = (0, self.plan.dims().params_rows());
-        let may_be_bad = self.plan.bad_indices().fills_on_cpu();
-        while places.start < places.end {
-            let located = rows.at(places.start);
-            let left = address(places.end - places.start).min(located.ready);
-            let rows = located.rows;
-            let is_bad = |row: &u64| *row >= row_count;
-            let bad = may_be_bad.then(|| rows[..left].iter().position(is_bad));
-            let count = bad.flatten().unwrap_or(left);
-            if count == 0 {
-                places.start += 1;
-                continue;
-            }
-            let done = self.combine_good(places.start, rows, count, decoded, sums);
-            good += done as u64;
-            places.start += done as u64;
+/// A task: neighbouring bags, their output, and room for the sums of a bag and of a later block.
+struct TaskBags<'t> {
+    call: &'t Call<'t>,
+    bags: Range<usize>,
+    bag_bytes: usize,
+    output: &'t mut [Byte],
+    sums: Vec<f32>,
+    later: Vec<f32>,
+}
+
+impl<'t> TaskBags<'t> {
+    fn run<R: Rows>(self, rows: R) {
+        match self.call.combine {
+            Combine::Sum | Combine::Mean => run_at_best_level(Task::<R, Sums>(self, rows, Sums)),
+            Combine::Weighted(weights) => run_at_best_level(Task(self, rows, Weighted(weights))),
+            Combine::Max => run_at_best_level(Task(self, rows, Greatest)),
         }
-        good
+    }
+}
+
+/// A way to combine a row's value with what earlier rows gave.
+trait Kind: Copy {
+    /// What the first row is combined with.
+    const START: f32;
+    /// How many places are combined one by one.
+    const BLOCK: u64 = BLOCK_PLACES;
+    /// The weight of a place.
+    #[inline(always)]
+    fn weight(self, _: u64) -> f32 {
+        0.0
+    }
+    fn combine(before: f32, value: f32, weight: f32) -> f32;
+}
+
+#[derive(Clone, Copy)]
+struct Sums;
+#[derive(Clone, Copy)]
+struct Weighted<'a>(&'a [f32]);
+#[derive(Clone, Copy)]
+struct Greatest;
+
+impl Kind for Sums {
+    const START: f32 = 0.0;
+
+    #[inline(always)]
+    fn combine(before: f32, value: f32, _: f32) -> f32 {
+        before + value
+    }
+}
+
+impl Kind for Weighted<'_> {
+    const START: f32 = 0.0;
+
+    #[inline(always)]
+    fn weight(self, place: u64) -> f32 {
+        self.0[address(place)]
     }
 
-    /// Combines the first `count` rows, or as many as fit the room for decoded ones. Returns their number.
-    fn combine_good(
-        &self,
-        place: u64,
-        rows: &[u64],
+    #[inline(always)]
+    fn combine(before: f32, value: f32, weight: f32) -> f32 {
+        before + weight * value
+    }
+}
+
+impl Kind for Greatest {
+    const START: f32 = f32::NEG_INFINITY;
+    const BLOCK: u64 = u64::MAX;
+
+    #[inline(always)]
+    fn combine(before: f32, value: f32, _: f32) -> f32 {
+        before.greater(value)
+    }
+}
+
+/// The values of rows.
+trait Values: Copy {
+    /// `N` values of a row, from this one on.
+    fn columns<const N: usize>(self, row: u64, first: usize) -> [f32; N];
+
+    /// Prefetches a row of `len` values.
+    fn prefetch(self, prefetch: Prefetch, row: u64, len: usize);
+}
+
+/// Rows of params, some of which are decoded before they are combined.
+trait Rows {
+    /// The first rows that can be combined now, `count` of them or fewer: their values, their numbers there, and how many they are.
+    fn ready<'r>(
+        &'r mut self,
+        rows: &'r [u64],
         count: usize,
-        decoded: &mut [f32],
-        sums: &mut [f32],
-    ) -> usize {
+    ) -> (impl Values + 'r, &'r [u64], usize);
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Floats<'a> {
+    params: &'a [f32],
+    stride: usize,
+}
+
+impl Values for Floats<'_> {
+    #[inline(always)]
+    fn columns<const N: usize>(self, row: u64, first: usize) -> [f32; N] {
+        let start = address(row) * self.stride + first;
+        *self.params[start..].first_chunk().expect("a row's")
+    }
+
+    #[inline(always)]
+    fn prefetch(self, prefetch: Prefetch, row: u64, len: usize) {
+        prefetch.slice(self.params, address(row).wrapping_mul(self.stride), len);
+    }
+}
+
+/// Rows of bytes that end with their scale and their bias.
+#[derive(Debug, Clone, Copy)]
+struct RowWise8<'a> {
+    params: &'a [u8],
+    stride: usize,
+    len: usize,
+}
+
+impl Values for RowWise8<'_> {
+    #[inline(always)]
+    fn columns<const N: usize>(self, row: u64, first: usize) -> [f32; N] {
+        let (bytes, end) = self.params[address(row) * self.stride..].split_at(self.len);
+        let end: &[u8; 8] = end.first_chunk().expect("a scale and a bias");
+        let [scale, bias] =
+            [0, 4].map(|at| f32::from_le_bytes([end[at], end[at + 1], end[at + 2], end[at + 3]]));
+        let bytes: [u8; N] = *bytes[first..].first_chunk().expect("a row's");
+        bytes.map(|byte| f32::from(byte) * scale + bias)
+    }
+
+    #[inline(always)]
+    fn prefetch(self, prefetch: Prefetch, row: u64, len: usize) {
+        prefetch.slice(self.params, address(row).wrapping_mul(self.stride), len + 8);
+    }
+}
+
+impl<V: Values> Rows for V {
+    #[inline(always)]
+    fn ready<'r>(
+        &'r mut self,
+        rows: &'r [u64],
+        count: usize,
+    ) -> (impl Values + 'r, &'r [u64], usize) {
+        (*self, rows, count)
+    }
+}
+
+/// Rows that are decoded to a room.
+struct Decoded<'t> {
+    rows: EncodedRows<'t>,
+    call: &'t Call<'t>,
+    room: &'t mut [f32],
+}
+
+impl Rows for Decoded<'_> {
+    fn ready<'r>(
+        &'r mut self,
+        rows: &'r [u64],
+        count: usize,
+    ) -> (impl Values + 'r, &'r [u64], usize) {
         const IN_ORDER: [u64; LOCATED_ROWS] = {
             let mut rows = [0; LOCATED_ROWS];
             let mut row = 0;
@@ -401,40 +524,221 @@ impl<'a> Call<'a> {
             }
             rows
         };
-        let len = self.slice_len;
-        let (params, stride, rows, count, prefetch) = match &self.source {
-            Source::Floats(floats) => {
-                let stride = address(self.plan.dims().params_stride);
-                (*floats, stride, rows, count, self.slices.prefetch)
+        let len = self.call.slice_len;
+        let count = count.min(self.room.len() / len).min(LOCATED_ROWS);
+        let row_count = self.call.plan.dims().params_rows();
+        write_into(&mut self.room[..count * len], |room| {
+            self.rows
+                .decode(row_count, &self.call.slices, rows, count, room)
+        });
+        let floats = Floats {
+            params: self.room,
+            stride: len,
+        };
+        // All have been prefetched.
+        (floats, &IN_ORDER[..count], count)
+    }
+}
+
+struct Task<'t, R, K>(TaskBags<'t>, R, K);
+
+impl<R: Rows, K: Kind> Leveled for Task<'_, R, K> {
+    #[inline(always)]
+    fn run(self) {
+        let Self(task, mut rows, kind) = self;
+        let TaskBags {
+            call,
+            bags,
+            bag_bytes,
+            output,
+            mut sums,
+            mut later,
+        } = task;
+        let is_mean = matches!(call.combine, Combine::Mean);
+        let is_direct = call.to == FloatKind::F32 && call.slice_len <= MAX_LEN_OF_COLUMNS;
+        let mut end = call.ends.start(bags.start);
+        let mut located = LocatedRows::new(call, end..call.ends.start(bags.end));
+        for (bag, output) in bags.zip(output.chunks_exact_mut(bag_bytes)) {
+            let places = end..call.ends.start(bag + 1);
+            end = places.end;
+            let count = address(places.end - places.start);
+            // The sums of most bags stay in registers.
+            if is_direct && count > 0 && places.end - places.start <= K::BLOCK {
+                let Ready { rows: found, ready } = located.at(places.start);
+                if ready >= count && !call.has_bad_rows(&found[..count]) {
+                    let (values, found, ready) = rows.ready(found, count);
+                    if ready == count {
+                        let by = is_mean.then_some(count);
+                        let to = OfBag(output.as_chunks_mut().0, by);
+                        call.combine_columns(kind, values, found, count, places.start, to);
+                        continue;
+                    }
+                }
             }
-            Source::Encoded(of) => {
-                let count = count.min(decoded.len() / len).min(LOCATED_ROWS);
-                let row_count = self.plan.dims().params_rows();
-                write_into(&mut decoded[..count * len], |decoded| {
-                    of.decode(row_count, &self.slices, rows, count, decoded)
-                });
-                (&*decoded, len, &IN_ORDER[..], count, Prefetch::default())
+            sums.fill(K::START);
+            let first = places.end.min(places.start.saturating_add(K::BLOCK));
+            let of_first = places.start..first;
+            let mut good = call.combine_rows(kind, of_first, &mut located, &mut rows, &mut sums);
+            let mut start = first;
+            while start < places.end {
+                let block = start..places.end.min(start.saturating_add(K::BLOCK));
+                start = block.end;
+                later.clear();
+                later.resize(call.slice_len, K::START);
+                good += call.combine_rows(kind, block, &mut located, &mut rows, &mut later);
+                for (sum, &later) in sums.iter_mut().zip(&later) {
+                    *sum += later;
+                }
             }
-        };
-        let weights = match self.combine {
-            Combine::Weighted(weights) => &weights[address(place)..][..count],
-            _ => &[],
-        };
-        let of = Combined {
-            params,
-            stride,
-            rows,
-            count,
-            weights,
-            prefetch,
-            sums,
-        };
-        match self.combine {
-            Combine::Sum | Combine::Mean => run_at_best_level(Sums(of)),
-            Combine::Weighted(_) => run_at_best_level(Weighted(of)),
-            Combine::Max => run_at_best_level(Greatest(of)),
+            if good == 0 {
+                sums.fill(0.0);
+            } else if is_mean {
+                divide(&mut sums, good);
+            }
+            store(call.to, &sums, output);
         }
-        count
+    }
+}
+
+/// Where combined columns go, and what they begin with.
+trait Columns {
+    fn start<const N: usize>(&self, first: usize, start: f32) -> [f32; N];
+    fn store<const N: usize>(&mut self, first: usize, columns: [f32; N]);
+}
+
+/// The sums so far.
+impl Columns for &mut [f32] {
+    #[inline(always)]
+    fn start<const N: usize>(&self, first: usize, _: f32) -> [f32; N] {
+        *self[first..].first_chunk().expect("columns")
+    }
+
+    #[inline(always)]
+    fn store<const N: usize>(&mut self, first: usize, columns: [f32; N]) {
+        self[first..][..N].copy_from_slice(&columns);
+    }
+}
+
+/// The output of a whole bag, which is divided by a number of rows.
+struct OfBag<'a>(&'a mut [[Byte; 4]], Option<usize>);
+
+impl Columns for OfBag<'_> {
+    #[inline(always)]
+    fn start<const N: usize>(&self, _: usize, start: f32) -> [f32; N] {
+        [start; N]
+    }
+
+    #[inline(always)]
+    #[expect(clippy::cast_precision_loss, reason = "a block's rows")]
+    fn store<const N: usize>(&mut self, first: usize, mut columns: [f32; N]) {
+        if let Some(rows) = self.1 {
+            columns = columns.map(|sum| sum / rows as f32);
+        }
+        for (to, column) in self.0[first..][..N].iter_mut().zip(columns) {
+            *to = value(column.of_one_nan());
+        }
+    }
+}
+
+impl Call<'_> {
+    #[inline(always)]
+    fn has_bad_rows(&self, rows: &[u64]) -> bool {
+        let row_count = self.plan.dims().params_rows();
+        self.plan.bad_indices().fills_on_cpu() && rows.iter().any(|&row| row >= row_count)
+    }
+
+    /// Combines the good rows of some places. Returns their number.
+    #[inline(always)]
+    fn combine_rows<K: Kind>(
+        &self,
+        kind: K,
+        mut places: Range<u64>,
+        located: &mut LocatedRows<'_>,
+        rows: &mut impl Rows,
+        sums: &mut [f32],
+    ) -> u64 {
+        let (mut good, row_count) = (0, self.plan.dims().params_rows());
+        while places.start < places.end {
+            let Ready { rows: found, ready } = located.at(places.start);
+            let left = address(places.end - places.start).min(ready);
+            let bad = found[..left].iter().position(|&row| row >= row_count);
+            let count = bad.unwrap_or(left);
+            if count == 0 {
+                places.start += 1;
+                continue;
+            }
+            let (values, found, count) = rows.ready(found, count);
+            match self.slice_len {
+                0..=MAX_LEN_OF_COLUMNS => {
+                    self.combine_columns(kind, values, found, count, places.start, &mut *sums);
+                }
+                _ => {
+                    for k in 0..count {
+                        let place = places.start + k as u64;
+                        self.combine_columns(kind, values, &found[k..], 1, place, &mut *sums);
+                    }
+                }
+            }
+            good += count as u64;
+            places.start += count as u64;
+        }
+        good
+    }
+
+    /// Combines the first `count` rows, some columns at a time.
+    #[inline(always)]
+    fn combine_columns<K: Kind>(
+        &self,
+        kind: K,
+        values: impl Values,
+        rows: &[u64],
+        count: usize,
+        place: u64,
+        mut to: impl Columns,
+    ) {
+        macro_rules! columns {
+            ($($n:literal)*) => {
+                let mut first = 0;
+                $(while self.slice_len - first >= $n {
+                    let is_first = first == 0;
+                    let columns = to.start::<$n>(first, K::START);
+                    let columns = self.columns(kind, values, rows, count, place, columns, first, is_first);
+                    to.store(first, columns);
+                    first += $n;
+                })*
+            };
+        }
+        columns!(64 16 4 1);
+    }
+
+    #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "the innermost loop")]
+    fn columns<const N: usize, K: Kind>(
+        &self,
+        kind: K,
+        values: impl Values,
+        rows: &[u64],
+        count: usize,
+        place: u64,
+        mut columns: [f32; N],
+        first: usize,
+        prefetches: bool,
+    ) -> [f32; N] {
+        let ahead = self.slices.prefetch.rows_ahead();
+        for (k, &row) in rows[..count].iter().enumerate() {
+            if prefetches
+                && ahead > 0
+                && let Some(&later) = rows.get(k + ahead)
+            {
+                values.prefetch(self.slices.prefetch, later, self.slice_len);
+            }
+            let weight = kind.weight(place + k as u64);
+            let found = values.columns::<N>(row, first);
+            for (column, value) in columns.iter_mut().zip(found) {
+                *column = K::combine(*column, value, weight);
+            }
+        }
+        columns
     }
 }
 
@@ -496,99 +800,6 @@ impl<'a> LocatedRows<'a> {
         by_index_type!(judged(plan, self.call.indices), |indices| {
             IndexRows::new(plan, indices).locate(place + kept as u64, new);
         });
-    }
-}
-
-/// Rows that are combined with sums.
-struct Combined<'a> {
-    params: &'a [f32],
-    stride: usize,
-    rows: &'a [u64],
-    /// How many rows are combined; prefetch looks at later ones.
-    count: usize,
-    weights: &'a [f32],
-    prefetch: Prefetch,
-    sums: &'a mut [f32],
-}
-
-/// The kinds of combinations, each a loop of its own.
-struct Sums<'a>(Combined<'a>);
-struct Weighted<'a>(Combined<'a>);
-struct Greatest<'a>(Combined<'a>);
-
-impl Leveled for Sums<'_> {
-    #[inline(always)]
-    fn run(self) {
-        self.0.each(|sum, value, _| sum + value);
-    }
-}
-
-impl Leveled for Weighted<'_> {
-    #[inline(always)]
-    fn run(self) {
-        self.0.each(|sum, value, weight| sum + weight * value);
-    }
-}
-
-impl Leveled for Greatest<'_> {
-    #[inline(always)]
-    fn run(self) {
-        self.0.each(|most, value, _| most.greater(value));
-    }
-}
-
-impl Combined<'_> {
-    #[inline(always)]
-    fn each(mut self, combine: impl Fn(f32, f32, f32) -> f32) {
-        match self.sums.len() {
-            0..=MAX_LEN_OF_COLUMNS => self.each_column(0..self.count, &combine),
-            _ => {
-                for k in 0..self.count {
-                    self.each_column(k..k + 1, &combine);
-                }
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn each_column(&mut self, rows: Range<usize>, combine: &impl Fn(f32, f32, f32) -> f32) {
-        let done = self.columns::<64>(0, rows.clone(), combine);
-        let done = self.columns::<16>(done, rows.clone(), combine);
-        let done = self.columns::<4>(done, rows.clone(), combine);
-        self.columns::<1>(done, rows, combine);
-    }
-
-    /// Combines columns from this one on, `N` at a time. Returns how far it came.
-    #[inline(always)]
-    fn columns<const N: usize>(
-        &mut self,
-        mut first: usize,
-        rows: Range<usize>,
-        combine: &impl Fn(f32, f32, f32) -> f32,
-    ) -> usize {
-        let len = self.sums.len();
-        let ahead = self.prefetch.rows_ahead();
-        for columns in self.sums[first..].as_chunks_mut::<N>().0 {
-            let mut sums = *columns;
-            for k in rows.clone() {
-                if first == 0
-                    && ahead > 0
-                    && let Some(&row) = self.rows.get(k + ahead)
-                {
-                    let start = address(row).wrapping_mul(self.stride);
-                    self.prefetch.slice(self.params, start, len);
-                }
-                let start = address(self.rows[k]) * self.stride + first;
-                let values: &[f32; N] = self.params[start..].first_chunk().expect("a row's");
-                let weight = self.weights.get(k).copied().unwrap_or_default();
-                for (sum, &value) in sums.iter_mut().zip(values) {
-                    *sum = combine(*sum, value, weight);
-                }
-            }
-            *columns = sums;
-            first += N;
-        }
-        first
     }
 }
 
