@@ -297,7 +297,7 @@ impl Passes {
             });
         }
         let find = match FindRows::of_plan(plan, types.index_kind()) {
-            find @ FindRows::Wrapped { index_words: 1 } => find,
+            find @ FindRows::Wrapped { .. } => find,
             // Few slices have such units.
             _ if matches!(unit, Unit::Word | Unit::OneDecoded(_)) => FindRows::General,
             find if find.is_one_value() => find,

@@ -7,7 +7,10 @@ use super::tensor::Tensor;
 use crate::bags::{Bags, Offsets};
 use crate::cpu;
 use crate::encoding::Float;
-use crate::error::{GpuError, RunError};
+use crate::error::{GatherError, GpuError, RunError};
+use crate::gpu::buffers::Given;
+use crate::gpu::gatherer::Gatherer;
+use crate::gpu::prepared::Prepared;
 use crate::index::{Index, IndexValues};
 use crate::operand::Operand;
 use crate::plan::GatherPlan;
@@ -18,10 +21,11 @@ impl<'a, I: Index> From<&'a Tensor<I>> for Offsets<&'a Tensor<I>> {
     }
 }
 
-/// The bags of a request, with the function that combines their rows on the CPU.
+/// The bags of a request, with the functions that combine their rows. An app that sums no bags does not hold these.
 pub(super) struct BagsOperand<'a, T> {
     pub(super) bags: Bags<Storage<IndexValues<'a>>, &'a Tensor<f32>>,
     run_on_cpu: RunOnCpu<T>,
+    pub(super) prepare: Prepare,
 }
 
 type RunOnCpu<T> = fn(
@@ -30,6 +34,13 @@ type RunOnCpu<T> = fn(
     IndexValues<'_>,
     Bags<&[u8], &[f32]>,
 ) -> Result<Vec<T>, RunError>;
+
+pub(super) type Prepare = for<'b> fn(
+    &Gatherer,
+    &GatherPlan,
+    &Given<'b>,
+    Bags<wgpu::BufferSlice<'b>>,
+) -> Result<Prepared, GatherError>;
 
 impl<'a, T> BagsOperand<'a, T> {
     pub(super) fn new<I: Index>(bags: Bags<&'a Tensor<I>, &'a Tensor<f32>>) -> Self
@@ -43,6 +54,7 @@ impl<'a, T> BagsOperand<'a, T> {
         Self {
             bags: bags.try_map(view, |&weights| Ok(weights)).expect("views"),
             run_on_cpu: GatherPlan::bags_of_values,
+            prepare: |gatherer, plan, given, bags| gatherer.prepare_given_bags(plan, given, bags),
         }
     }
 

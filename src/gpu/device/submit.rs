@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::bags::Prepare;
 use super::gather::{ParamsBuffers, Unchecked};
 use super::indices::IndexOperand;
 use super::owner::{HostBuffers, Owner, Storage};
@@ -64,7 +65,8 @@ struct OnGpu<'a> {
     mask: Option<&'a wgpu::Buffer>,
     /// The buffer of the caller's tensor.
     output: Option<&'a wgpu::Buffer>,
-    bags: Option<Bags<wgpu::BufferSlice<'a>>>,
+    /// The bags, and the function that prepares them.
+    bags: Option<(Bags<wgpu::BufferSlice<'a>>, Prepare)>,
 }
 
 impl<'a, T: Element> Unchecked<'a, T> {
@@ -203,7 +205,8 @@ impl<'a, T: Element> Unchecked<'a, T> {
         let mask_buffer = mask_buffer.transpose()?;
         let output_buffer = output.map(|output| output.storage.on_gpu(Operand::Output, owner));
         let output_buffer = output_buffer.transpose()?;
-        let bags = self.bags.as_ref().map(|bags| bags.on_gpu(owner));
+        let bags = self.bags.as_ref();
+        let bags = bags.map(|bags| Ok::<_, GpuError>((bags.on_gpu(owner)?, bags.prepare)));
         Ok(OnGpu {
             typed: self.checked(mask.map(Tensor::len), output.map(Tensor::len))?,
             params,
@@ -236,7 +239,7 @@ impl<'a, T: Element> Unchecked<'a, T> {
             given.report = report.map(|report| report.slice(..));
             given.mask = on_gpu.mask.map(|mask| mask.slice(..));
             match on_gpu.bags {
-                Some(bags) => (owner.gatherer).prepare_given_bags(typed.plan, &given, bags),
+                Some((bags, prepare)) => prepare(&owner.gatherer, typed.plan, &given, bags),
                 None => owner.gatherer.prepare_given(typed.plan.into(), &given),
             }
         };

@@ -1,6 +1,7 @@
 //! The tests' cases, compiled to wasm: TensorFlow's and ONNX's results and the documentations' examples on the CPU and
-//! on the GPU, the crate's own examples, rows as halves, and faults. `run` posts the name of each case with its problem, if it has one.
+//! on the GPU, the crate's own examples, rows as halves, bags, and faults. `run` posts the name of each case with its problem, if it has one.
 
+mod bags;
 mod examples;
 mod faults;
 mod halves;
@@ -59,6 +60,9 @@ pub async fn run(posted: Function) -> Result<(), JsValue> {
     }
     for (name, checked) in halves::check(gpu).await {
         post(&format!("gpu::halves::{name}"), checked);
+    }
+    for (name, checked) in bags::check(gpu).await {
+        post(&format!("gpu::bags::{name}"), checked);
     }
     for (name, checked) in faults::check().await {
         post(&format!("gpu::faults::{name}"), checked);
