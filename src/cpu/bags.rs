@@ -167,7 +167,7 @@ impl<'a> Call<'a> {
                         let source = Source::Floats(Floats { params, stride });
                         return Self::new(plan, source, T::KIND, indices, bags);
                     }
-                    Err((encoding, rows)) => (Encoded::new(encoding, rows), T::KIND),
+                    Err(rows) => (Encoded::new(T::KIND.encoding(), rows), T::KIND),
                 }
             }
         };

@@ -3,12 +3,10 @@
 #[cfg(feature = "half")]
 use half::slice::HalfFloatSliceExt;
 
-use super::Encoding;
 #[cfg(feature = "half")]
 use crate::memory::halfwords;
 use crate::memory::{Byte, Leveled, run_at_best_level, to_f16s, value, write_into};
 use crate::names::names;
-use crate::reduce::sealed::Number;
 
 /// A float type: the one that rows are decoded to, or that of a [`BlockQuantized`](crate::BlockQuantized)'s scales.
 ///
@@ -34,16 +32,6 @@ names! {
 }
 
 impl FloatKind {
-    /// The encoding of plain numbers of this type.
-    #[cfg(feature = "gpu")]
-    pub(crate) const fn encoding(self) -> Encoding {
-        match self {
-            Self::F32 => Encoding::F32,
-            Self::F16 => Encoding::F16,
-            Self::Bf16 => Encoding::Bf16,
-        }
-    }
-
     /// Bytes in a number.
     #[must_use]
     pub const fn bytes(self) -> u64 {
@@ -62,13 +50,11 @@ impl FloatKind {
 pub trait Float: Copy + Default + Send + Sync + sealed::Float {}
 
 mod sealed {
-    use crate::encoding::Encoding;
-
     pub trait Float: Sized {
         const KIND: super::FloatKind;
 
-        /// Values of this type as `f32`s, or halves as rows of an encoding.
-        fn params(values: &[Self]) -> Result<&[f32], (Encoding, &[u8])>;
+        /// Values of this type as `f32`s, or halves as bytes.
+        fn params(values: &[Self]) -> Result<&[f32], &[u8]>;
     }
 }
 
@@ -81,7 +67,7 @@ macro_rules! floats {
         impl sealed::Float for $float {
             const KIND: FloatKind = FloatKind::$kind;
 
-            fn params($values: &[Self]) -> Result<&[f32], (Encoding, &[u8])> {
+            fn params($values: &[Self]) -> Result<&[f32], &[u8]> {
                 $params
             }
         }
@@ -91,9 +77,9 @@ macro_rules! floats {
 floats! {
     F32: f32, |values| Ok(values);
     #[cfg(feature = "half")]
-    F16: half::f16, |values| Err((Encoding::F16, halfwords(values.reinterpret_cast())));
+    F16: half::f16, |values| Err(halfwords(values.reinterpret_cast()));
     #[cfg(feature = "half")]
-    Bf16: half::bf16, |values| Err((Encoding::Bf16, halfwords(values.reinterpret_cast())));
+    Bf16: half::bf16, |values| Err(halfwords(values.reinterpret_cast()));
 }
 
 /// Values that are decoded before they are rounded. They stay in the first cache. Each block is smaller.
@@ -143,6 +129,9 @@ pub(crate) fn store(kind: FloatKind, values: &[f32], to: &mut [Byte]) {
     }
 }
 
+/// The bits of the one NaN.
+const NAN: u32 = 0x7fc0_0000;
+
 /// Copies values, with the one NaN for any NaN.
 struct OfOneNan<'a>(&'a [f32], &'a mut [[Byte; 4]]);
 
@@ -150,7 +139,11 @@ impl Leveled for OfOneNan<'_> {
     #[inline(always)]
     fn run(self) {
         for (&number, to) in self.0.iter().zip(self.1) {
-            *to = value(number.of_one_nan());
+            *to = value(if number.is_nan() {
+                f32::from_bits(NAN)
+            } else {
+                number
+            });
         }
     }
 }

@@ -303,6 +303,17 @@ impl Encoding {
     }
 }
 
+impl FloatKind {
+    /// The encoding of plain numbers of this type.
+    pub(crate) const fn encoding(self) -> Encoding {
+        match self {
+            Self::F32 => Encoding::F32,
+            Self::F16 => Encoding::F16,
+            Self::Bf16 => Encoding::Bf16,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,11 +4,12 @@ use bytemuck::Zeroable;
 
 use super::bound::{BoundRange, alignment, binding_bytes, common_alignment};
 use super::buffers::{Given, Table};
+use super::combine::CombineRows;
 use super::find_rows::FindRows;
 use super::kernel::WORKGROUP_SIZE;
 use super::operands::Operands;
 use super::pass::{Bind, Grid, Pass, Source};
-use super::shaders::{EntryPoint, binding, decoding_overrides};
+use super::shaders::{EntryPoint, binding};
 use super::shares::grid;
 use super::types::{TypedPlan, WORD_BYTES, low_and_high, size};
 use super::uniform::{BagsUniform, GatherUniform, Quantized, index_places};
@@ -20,74 +21,6 @@ use crate::encoding::{Decoding, Encoding, FloatKind};
 use crate::error::{GatherError, PlanError};
 use crate::operand::Operand;
 use crate::plan::GatherPlan;
-
-/// How a pass of shaders/bags.wgsl combines rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct CombineRows {
-    /// True for the blocks of long bags, false for the bags.
-    pub(crate) of_blocks: bool,
-    /// The unit of params, decoded to `f32`.
-    pub(crate) unit: Unit,
-    pub(crate) find: FindRows,
-    pub(crate) is_max: bool,
-    pub(crate) is_weighted: bool,
-}
-
-impl CombineRows {
-    pub(crate) const fn name(self) -> &'static str {
-        if self.of_blocks { "bag_blocks" } else { "bags" }
-    }
-
-    pub(crate) const fn bindings(self) -> &'static [u32] {
-        use binding::{
-            INDICES, OFFSETS, OUTPUT, PARAMS, SCALES, SUMS, UNIFORM, WEIGHTS, ZERO_POINTS,
-        };
-        let is_quantized = match self.unit.decoding() {
-            Some(of) => of.encoding.block_quantized().is_some(),
-            None => false,
-        };
-        // In the order of their numbers.
-        match (is_quantized, self.of_blocks) {
-            (true, true) => &[
-                UNIFORM,
-                PARAMS,
-                INDICES,
-                SCALES,
-                ZERO_POINTS,
-                SUMS,
-                OFFSETS,
-                WEIGHTS,
-            ],
-            (true, false) => &[
-                UNIFORM,
-                PARAMS,
-                INDICES,
-                OUTPUT,
-                SCALES,
-                ZERO_POINTS,
-                SUMS,
-                OFFSETS,
-                WEIGHTS,
-            ],
-            (false, true) => &[UNIFORM, PARAMS, INDICES, SUMS, OFFSETS, WEIGHTS],
-            (false, false) => &[UNIFORM, PARAMS, INDICES, OUTPUT, SUMS, OFFSETS, WEIGHTS],
-        }
-    }
-
-    pub(crate) fn overrides(self) -> Vec<(&'static str, f64)> {
-        let mut overrides = self.find.overrides();
-        if let Some(of) = self.unit.decoding() {
-            let is_one = matches!(self.unit, Unit::OneDecoded(_));
-            overrides.extend(decoding_overrides(of.encoding, is_one));
-        }
-        overrides.extend([
-            ("REDUCE", if self.is_max { 3.0 } else { 0.0 }),
-            ("NUMBER", 2.0),
-            ("IS_WEIGHTED", f64::from(u8::from(self.is_weighted))),
-        ]);
-        overrides
-    }
-}
 
 /// The passes over bags.
 #[derive(Debug, Clone)]

@@ -16,6 +16,7 @@ mod bindings;
 mod bound;
 mod buffers;
 mod call;
+mod combine;
 mod cut;
 mod device;
 mod explain;

@@ -2,10 +2,10 @@
 
 use std::hash::{Hash, Hasher};
 
-use super::bags::CombineRows;
+use super::combine::CombineRows;
 use super::find_rows::FindRows;
 use super::kernel::{Kernel, Unit};
-use super::types::size;
+use super::unit::decoding_overrides;
 use super::update::{FoldPass, IndexRowsPass, Update};
 use super::wgsl::wgsl;
 use crate::encoding::{Encoding, FloatKind};
@@ -150,7 +150,31 @@ impl EntryPoint {
                 FoldPass::Later => &[UNIFORM, UPDATES, PAIRS, SUMS],
                 FoldPass::Sums => &[UNIFORM, TARGET, PAIRS, SUMS],
             },
-            Self::Bags(of) => of.bindings(),
+            Self::Bags(of) => match (of.unit.block_quantized(), of.of_blocks) {
+                (true, true) => &[
+                    UNIFORM,
+                    PARAMS,
+                    INDICES,
+                    SCALES,
+                    ZERO_POINTS,
+                    SUMS,
+                    OFFSETS,
+                    WEIGHTS,
+                ],
+                (true, false) => &[
+                    UNIFORM,
+                    PARAMS,
+                    INDICES,
+                    OUTPUT,
+                    SCALES,
+                    ZERO_POINTS,
+                    SUMS,
+                    OFFSETS,
+                    WEIGHTS,
+                ],
+                (false, true) => &[UNIFORM, PARAMS, INDICES, SUMS, OFFSETS, WEIGHTS],
+                (false, false) => &[UNIFORM, PARAMS, INDICES, OUTPUT, SUMS, OFFSETS, WEIGHTS],
+            },
             Self::Narrow(_) => &[UNIFORM, OUTPUT, SINGLES],
             Self::FinishReport => &[UNIFORM, INDICES, COUNTER, REPORT],
             Self::CountRows => &[COUNT, INDIRECT_UNIFORM, WORKGROUPS],
@@ -193,19 +217,6 @@ impl EntryPoint {
         }
         overrides
     }
-}
-
-/// The override constants of a decoder, which decodes one value or four at once.
-pub(super) fn decoding_overrides(encoding: Encoding, is_one: bool) -> Vec<(&'static str, f64)> {
-    let mut overrides = Vec::new();
-    if is_one {
-        overrides.push(("HAS_ROWS", u8::from(encoding.has_whole_rows()).into()));
-    }
-    if let Some(quantized) = encoding.block_quantized() {
-        overrides.push(("BITS", quantized.bits().into()));
-        overrides.push(("BLOCK_LEN", f64::from(size(quantized.block_len()))));
-    }
-    overrides
 }
 
 /// The bindings in the shaders, by number.

@@ -1,6 +1,7 @@
 //! Units: what a lane copies or decodes at once.
 
-use crate::encoding::{Decoding, FloatKind};
+use super::types::size;
+use crate::encoding::{Decoding, Encoding, FloatKind};
 
 /// A unit: 16, 8, 4 or 2 output bytes, which a lane stores at once. A slice is whole units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -63,6 +64,14 @@ impl Unit {
         }
     }
 
+    /// True if the unit is decoded with scales that lie beside params.
+    pub(crate) const fn block_quantized(self) -> bool {
+        match self.decoding() {
+            Some(of) => of.encoding.block_quantized().is_some(),
+            None => false,
+        }
+    }
+
     /// The file in shaders/ that loads the unit.
     pub(crate) const fn file(self) -> &'static str {
         match self {
@@ -75,4 +84,17 @@ impl Unit {
             Self::OneDecoded(_) => "one_decoded",
         }
     }
+}
+
+/// The override constants of a decoder, which decodes one value or four at once.
+pub(super) fn decoding_overrides(encoding: Encoding, is_one: bool) -> Vec<(&'static str, f64)> {
+    let mut overrides = Vec::new();
+    if is_one {
+        overrides.push(("HAS_ROWS", u8::from(encoding.has_whole_rows()).into()));
+    }
+    if let Some(quantized) = encoding.block_quantized() {
+        overrides.push(("BITS", quantized.bits().into()));
+        overrides.push(("BLOCK_LEN", f64::from(size(quantized.block_len()))));
+    }
+    overrides
 }
