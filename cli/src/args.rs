@@ -9,7 +9,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use serde_json::json;
 use wgpu_gather::{BadIndices, Encoding, FloatKind};
-use wgpu_gather_cli::arrays::{Dtype, files_of};
+use wgpu_gather_cli::arrays::{Dtype, file_of};
 
 /// Picks rows of arrays in files by their numbers, as tf.gather, tf.gather_nd and torch.gather do, on a GPU or the CPU.
 #[derive(Parser)]
@@ -43,8 +43,8 @@ Example:
   wgpu-gather info model.safetensors
   lists all tensors; model.safetensors:wte.weight is one of them.
 
-  wgpu-gather info model.safetensors.index.json
-  lists the tensors of a model in several files, as any of these does.
+  wgpu-gather info model-*.safetensors
+  lists which file of a model in several has which tensors.
 
 Exit status: 0 done, 1 the file cannot be read, 2 wrong usage.")]
     Info(Info),
@@ -82,9 +82,8 @@ Operations:
                    torch.gather is this one, and not gather
 
 Files: PARAMS and INDICES are each a .npy file, FILE:NAME for a member of a .npz file or a tensor of a .safetensors or .gguf \
-file, or - or a pipe (a .npy file). A file's first bytes tell its format. Any part of a .gguf or .safetensors model in several \
-files stands for all of them, and so does NAME.safetensors.index.json beside the parts of a .safetensors model. Of a table only \
-the rows that are gathered are read, unless these are more than a quarter of it.
+file, or - or a pipe (a .npy file). A file's first bytes tell its format. Of a model in several files, name the one that has the \
+tensor: info lists them. Of a table only the rows that are gathered are read, unless these are more than a quarter of it.
 
 Dtypes: params may have any dtype of a fixed size, in either byte order, and of several fields. Their bytes are gathered as they \
 are, and the output has the same dtype. Floats of 4 and 6 bits come out as the uint8 bytes that hold them. GGUF's blocks are \
@@ -411,11 +410,11 @@ impl Run {
         let output = self.output.as_ref().filter(|_| !self.output_is_stdout());
         let inputs = output.into_iter().flat_map(|_| self.inputs());
         for (name, path) in inputs {
-            let files = match is_stdin(path) {
-                true => vec![PathBuf::from("/dev/stdin")],
-                false => files_of(path),
+            let file = match is_stdin(path) {
+                true => Path::new("/dev/stdin"),
+                false => file_of(path),
             };
-            if output.is_some_and(|output| files.iter().any(|file| is_same_file(output, file))) {
+            if output.is_some_and(|output| is_same_file(output, file)) {
                 let error = format!("--output is the file of {name}, {}", path.display());
                 refuse(ErrorKind::ArgumentConflict, &error);
             }

@@ -4,24 +4,18 @@
 //! The crates that read GGUF trust a header: gguf-rs 0.1.8 panics on tensor type 40, and allocates as many bytes as a
 //! length says; ggus 0.5.1 takes any number in a file for a variant of its type enum.
 
-use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::io::{self, Read, Seek, SeekFrom};
 
 use super::array::{Array, Dtype, Entry, Place};
-use super::index::{MAX_PARTS, part_name};
 use super::names::{Result, not_found, shown};
 use super::npy_header::MAX_RANK;
-use super::npy_read::{Remaining, open};
+use super::npy_read::Remaining;
 
 /// The first bytes of every GGUF file.
 pub const MAGIC: [u8; 4] = *b"GGUF";
 
 /// The metadata key for the data's alignment in bytes.
 const ALIGNMENT: &str = "general.alignment";
-/// The metadata keys in a split model's file: its part number, from 0 on, and how many parts there are.
-const SPLIT_NO: &str = "split.no";
-const SPLIT_COUNT: &str = "split.count";
 const DEFAULT_ALIGNMENT: u64 = 32;
 
 /// Numbers of metadata types: the alignment's, and the two that have no fixed size.
@@ -148,8 +142,6 @@ pub struct Gguf<R> {
     starts: Vec<usize>,
     /// Where the data starts in the file, in bytes.
     data_start: u64,
-    /// This part's number, from 0 on, and how many parts the model has.
-    split: (u64, u64),
 }
 
 impl<R: Read + Seek> Gguf<R> {
@@ -167,7 +159,7 @@ impl<R: Read + Seek> Gguf<R> {
             version => return Err(format!("format version {version} is not supported").into()),
         }
         let (tensor_count, pair_count) = (long(&mut file)?, long(&mut file)?);
-        let Metadata { alignment, split } = Metadata::read(&mut file, pair_count)?;
+        let alignment = read_metadata(&mut file, pair_count)?;
         let (mut descriptions, mut starts) = (Vec::new(), Vec::new());
         for _ in 0..tensor_count {
             starts.try_reserve(1)?;
@@ -187,10 +179,24 @@ impl<R: Read + Seek> Gguf<R> {
             descriptions,
             starts,
             data_start,
-            split,
         };
-        check_names(std::slice::from_ref(&header))?;
+        header.check_names()?;
         Ok(header)
+    }
+
+    /// Returns an error if two tensors share a name.
+    fn check_names(&self) -> Result<()> {
+        let mut names = Vec::new();
+        names.try_reserve_exact(self.starts.len())?;
+        names.extend(self.starts.iter().map(|&start| self.name_at(start)));
+        names.sort_unstable();
+        match names.windows(2).find(|two| two[0] == two[1]) {
+            Some(two) => {
+                let name = String::from_utf8_lossy(two[0]);
+                Err(format!("two tensors have the name \"{}\"", shown(&name)).into())
+            }
+            None => Ok(()),
+        }
     }
 
     /// The name that begins a description.
@@ -206,6 +212,10 @@ impl<R: Read + Seek> Gguf<R> {
     fn tensor_at(&self, start: usize) -> Result<Tensor> {
         let description = &self.descriptions[start..];
         Tensor::read(&mut Remaining::new(description, description.len() as u64))
+    }
+
+    pub(super) fn into_file(self) -> R {
+        self.file
     }
 
     /// Reads the tensor `name`. Without a name the error lists the tensors.
@@ -282,113 +292,6 @@ impl<R: Read + Seek> Gguf<R> {
     }
 }
 
-/// Returns an error if two tensors, in one part or in two, share a name.
-fn check_names<R: Read + Seek>(parts: &[Gguf<R>]) -> Result<()> {
-    let mut names = Vec::new();
-    names.try_reserve_exact(parts.iter().map(|part| part.starts.len()).sum())?;
-    for part in parts {
-        names.extend(part.starts.iter().map(|&start| part.name_at(start)));
-    }
-    names.sort_unstable();
-    match names.windows(2).find(|two| two[0] == two[1]) {
-        Some(two) => {
-            let name = String::from_utf8_lossy(two[0]);
-            Err(format!("two tensors have the name \"{}\"", shown(&name)).into())
-        }
-        None => Ok(()),
-    }
-}
-
-/// The paths to all parts of a model, if `path` is named like its part `number`, counted from 0.
-fn part_paths(path: &Path, number: u64, count: u64) -> Option<impl Iterator<Item = PathBuf>> {
-    let named = move |part: u64| format!("-{:05}-of-{count:05}.gguf", part + 1);
-    if number >= count || count > MAX_PARTS {
-        return None;
-    }
-    let name = path.file_name()?.to_str()?;
-    let model = name.strip_suffix(&named(number))?.to_owned();
-    let path = path.to_owned();
-    Some((0..count).map(move |part| path.with_file_name(format!("{model}{}", named(part)))))
-}
-
-/// The paths to all parts of a model, derived from one part's name; none if `path` is not named like a part.
-pub(super) fn parts_beside(path: &Path) -> Vec<PathBuf> {
-    let numbers = || {
-        let (_, number, count) = part_name(path, ".gguf")?;
-        let number = number.parse::<u64>().ok()?.checked_sub(1)?;
-        part_paths(path, number, count.parse().ok()?)
-    };
-    numbers().into_iter().flatten().collect()
-}
-
-/// A model's files, in order: its parts, or the single file.
-pub(super) struct Parts(Vec<Gguf<BufReader<File>>>);
-
-impl Parts {
-    /// Reads the headers of all parts, from `file`, which is open, and from the files beside it.
-    pub fn open(path: &Path, file: File, bytes: u64) -> Result<Self> {
-        let opened = Gguf::open(BufReader::new(file), bytes)?;
-        let (number, count) = opened.split;
-        let Some(paths) = part_paths(path, number, count) else {
-            // A single file, or a part that was renamed: only its own tensors are known.
-            return Ok(Self(vec![opened]));
-        };
-        let mut opened = Some(opened);
-        let mut parts = Vec::new();
-        for (part, path) in (0..count).zip(paths) {
-            let header = match opened.take_if(|_| part == number) {
-                Some(opened) => opened,
-                None => {
-                    let header = open(&path).and_then(|(file, bytes)| {
-                        let header = Gguf::open(BufReader::new(file), bytes)?;
-                        match header.split == (part, count) {
-                            true => Ok(header),
-                            false => Err(format!(
-                                "its {SPLIT_NO} must be {part} and its {SPLIT_COUNT} {count}, found {} and {}",
-                                header.split.0, header.split.1
-                            )
-                            .into()),
-                        }
-                    });
-                    header.map_err(|error| {
-                        format!("part {} of {count}, {}: {error}", part + 1, path.display())
-                    })?
-                }
-            };
-            parts.push(header);
-        }
-        check_names(&parts)?;
-        Ok(Self(parts))
-    }
-
-    /// The file that holds the tensor `name`, and its place there. Without a name the error lists the tensors.
-    pub fn place(self, name: Option<&str>) -> Result<(File, Place)> {
-        let place = self.part_with(name)?.place(name)?;
-        let mut parts = self.0.into_iter();
-        let part = parts.find(|part| part.start_of(name).is_some());
-        Ok((
-            part.expect("the part of the tensor").file.into_inner(),
-            place,
-        ))
-    }
-
-    /// Calls `each` with an entry for the tensor `name` or, without a name, for every tensor in all parts.
-    pub fn list(&self, name: Option<&str>, each: &mut dyn FnMut(Entry)) -> Result<()> {
-        match name {
-            Some(_) => self.part_with(name)?.list(name, each),
-            None => self.0.iter().try_for_each(|part| part.list(None, each)),
-        }
-    }
-
-    fn part_with(&self, name: Option<&str>) -> Result<&Gguf<BufReader<File>>> {
-        let part = self.0.iter().find(|part| part.start_of(name).is_some());
-        part.ok_or_else(|| {
-            let names = self.0.iter().flat_map(Gguf::names);
-            not_found("tensor", name, names.collect()).into()
-        })
-    }
-}
-
 /// A file whose bytes are copied as they are read.
 struct Copied<'a, R> {
     file: &'a mut R,
@@ -404,38 +307,24 @@ impl<R: Read> Read for Copied<'_, R> {
     }
 }
 
-/// The metadata that reading tensors needs.
-struct Metadata {
-    alignment: u64,
-    split: (u64, u64),
-}
-
-impl Metadata {
-    /// Reads all pairs of key and value.
-    fn read(file: &mut Remaining<impl Read>, pair_count: u64) -> Result<Self> {
-        let (mut alignment, mut split) = (None, (0, 1));
-        for _ in 0..pair_count {
-            let key = string(file)?;
-            let kind = number(file)?;
-            let of_key = |error| format!("metadata \"{}\": {error}", shown(&key));
-            match key.as_str() {
-                ALIGNMENT => {
-                    let found = alignment_of(file, kind)?;
-                    if let Some(first) = alignment.replace(found) {
-                        return Err(format!(
-                            "{ALIGNMENT} must be given once, found {first} and {found}"
-                        )
-                        .into());
-                    }
-                }
-                SPLIT_NO => split.0 = integer(file, kind).map_err(of_key)?,
-                SPLIT_COUNT => split.1 = integer(file, kind).map_err(of_key)?,
-                _ => skip_value(file, kind, 0).map_err(of_key)?,
-            }
+/// Reads all pairs of key and value, and returns the alignment.
+fn read_metadata(file: &mut Remaining<impl Read>, pair_count: u64) -> Result<u64> {
+    let mut alignment = None;
+    for _ in 0..pair_count {
+        let key = string(file)?;
+        let kind = number(file)?;
+        if key != ALIGNMENT {
+            skip_value(file, kind, 0)
+                .map_err(|error| format!("metadata \"{}\": {error}", shown(&key)))?;
+            continue;
         }
-        let alignment = alignment.unwrap_or(DEFAULT_ALIGNMENT);
-        Ok(Self { alignment, split })
+        let found = alignment_of(file, kind)?;
+        if let Some(first) = alignment.replace(found) {
+            let error = format!("{ALIGNMENT} must be given once, found {first} and {found}");
+            return Err(error.into());
+        }
     }
+    Ok(alignment.unwrap_or(DEFAULT_ALIGNMENT))
 }
 
 fn alignment_of(file: &mut Remaining<impl Read>, kind: u32) -> Result<u64> {
@@ -448,15 +337,6 @@ fn alignment_of(file: &mut Remaining<impl Read>, kind: u32) -> Result<u64> {
         found if found.is_power_of_two() => Ok(found),
         found => Err(format!("{ALIGNMENT} must be a power of two, found {found}").into()),
     }
-}
-
-/// Reads an integer, whatever its width.
-fn integer(file: &mut Remaining<impl Read>, kind: u32) -> Result<u64> {
-    let bytes = match kind {
-        0..=5 | 10 | 11 => file.take(size_of_value(kind)?)?,
-        kind => return Err(format!("it must be an integer, found type {kind}").into()),
-    };
-    Ok((bytes.iter().rev()).fold(0, |number, &byte| number << 8 | u64::from(byte)))
 }
 
 fn number(file: &mut Remaining<impl Read>) -> Result<u32> {

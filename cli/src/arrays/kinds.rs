@@ -1,11 +1,5 @@
 //! Names what people download in place of an array file, by its first bytes, and says how to get one.
 
-use std::ffi::OsStr;
-use std::fs;
-use std::path::Path;
-
-use super::names::shown;
-
 /// First bytes that are read to tell a file's kind.
 pub(super) const FIRST_BYTES: u64 = 512;
 
@@ -37,20 +31,4 @@ fn is_html(first: &[u8]) -> bool {
 pub(super) fn is_pytorch(member: &str) -> bool {
     let folder = member.strip_suffix("/data.pkl");
     folder.is_some_and(|folder| !folder.contains('/'))
-}
-
-/// The error for a folder in place of a file. It names the index of a model's .safetensors files.
-pub(super) fn error_of_folder(folder: &Path) -> String {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let names = entries.map(|entry| entry.file_name());
-    let indices = names.filter(|name| {
-        let name = name.as_encoded_bytes();
-        name.ends_with(b".safetensors.index.json")
-    });
-    let usual = OsStr::new("model.safetensors.index.json");
-    let index = indices.min_by_key(|name| (name != usual, name.clone()));
-    let example = index.map_or(String::new(), |name| {
-        format!(", as {}", shown(&name.to_string_lossy()))
-    });
-    format!("it is a folder: name a file in it{example}")
 }

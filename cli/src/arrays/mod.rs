@@ -1,11 +1,10 @@
-//! Arrays from files: .npy, a member in a .npz archive, a tensor in a .safetensors or .gguf file, or in a model of
-//! several such files. A file's first bytes tell its format, not its name. Every file may be hostile: sizes in its header are checked against the file's length
-//! before memory is allocated.
+//! Arrays from files: .npy, a member in a .npz archive, a tensor in a .safetensors or .gguf file. A file's first bytes tell its
+//! format, not its name. Every file may be hostile: sizes in its header are checked against the file's length before memory is
+//! allocated.
 
 mod array;
 pub mod descr;
 pub mod gguf;
-mod index;
 mod kinds;
 pub mod names;
 pub mod npy_header;
@@ -18,17 +17,18 @@ mod stored;
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 pub use array::{Array, Dtype, Entry};
 pub use names::Result;
 pub use npy_write::write;
 pub use stored::Stored;
 
-use index::Model;
+use gguf::Gguf;
 use names::named_by;
 use npy_read::Remaining;
 use npz::Npz;
+use safetensors::Safetensors;
 
 /// Reads the array that `source` names: `FILE`, `FILE:NAME` if the file holds several, or `-`, a .npy file from standard input.
 /// An error begins with `source`.
@@ -46,17 +46,8 @@ pub fn open(source: &Path) -> Result<Stored> {
 }
 
 /// The file that a source names, as [`split`] finds it.
-fn file_of(source: &Path) -> &Path {
+pub fn file_of(source: &Path) -> &Path {
     split(source).0
-}
-
-/// The files that a source reads: its file and, of a model in several files, the other parts and the index.
-pub fn files_of(source: &Path) -> Vec<PathBuf> {
-    let file = file_of(source);
-    let mut files = gguf::parts_beside(file);
-    files.extend(index::files_beside(file));
-    files.push(file.to_owned());
-    files
 }
 
 /// Splits `FILE:NAME` at the last colon that follows the path of an existing file or folder. Without one, or if `source` itself
@@ -93,8 +84,8 @@ fn start(path: &Path, bytes: usize) -> Option<&Path> {
 enum Format {
     Npy(File, u64),
     Npz(Npz<BufReader<File>>, File),
-    Safetensors(Model),
-    Gguf(gguf::Parts),
+    Safetensors(Safetensors<File>),
+    Gguf(Gguf<BufReader<File>>),
 }
 
 /// An open file, and the name of an array in it.
@@ -121,14 +112,11 @@ impl<'a> Source<'a> {
                 Format::Npz(Npz::open(BufReader::new(file), bytes)?, again)
             }
             first if first.starts_with(&gguf::MAGIC) => {
-                Format::Gguf(gguf::Parts::open(path, file, bytes)?)
-            }
-            first if index::is_index(first) => {
-                Format::Safetensors(Model::of_index(path, file, bytes)?)
+                Format::Gguf(Gguf::open(BufReader::new(file), bytes)?)
             }
             // The header's length comes first.
             first if first.get(8) == Some(&b'{') => {
-                Format::Safetensors(Model::of_file(path, file, bytes, name.as_deref())?)
+                Format::Safetensors(Safetensors::open(file, bytes)?)
             }
             first => return Err(kinds::error_of(first).into()),
         };
@@ -163,8 +151,14 @@ impl<'a> Source<'a> {
                 (file, place)
             }
             Format::Npz(npz, file) => return Stored::in_member(self.source, npz, file, name),
-            Format::Safetensors(model) => model.place(name)?,
-            Format::Gguf(parts) => parts.place(name)?,
+            Format::Safetensors(tensors) => {
+                let place = tensors.place(name)?;
+                (tensors.into_file(), place)
+            }
+            Format::Gguf(tensors) => {
+                let place = tensors.place(name)?;
+                (tensors.into_file().into_inner(), place)
+            }
         };
         Ok(Stored::in_file(self.source, file, place))
     }

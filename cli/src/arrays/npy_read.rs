@@ -6,7 +6,6 @@ use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 
 use super::array::{Array, Dtype, Entry, Place, row_major};
-use super::kinds;
 use super::names::{Result, shown};
 use super::npy_header::Header;
 
@@ -61,7 +60,7 @@ pub fn open(path: &Path) -> Result<(File, u64)> {
     // A device may act when it is opened, so the path is looked at first.
     let found = fs::metadata(path)?;
     if found.is_dir() {
-        return Err(kinds::error_of_folder(path).into());
+        return Err("it is a folder: name a file in it".into());
     }
     if !found.is_file() {
         return not_a_file();

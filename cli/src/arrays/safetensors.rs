@@ -15,7 +15,7 @@ use super::names::{Result, not_found, shown};
 use super::npy_read::Remaining;
 
 /// Longest header that the format allows.
-pub(super) const MAX_HEADER_BYTES: u64 = 100_000_000;
+const MAX_HEADER_BYTES: u64 = 100_000_000;
 
 /// A file whose header was read.
 pub struct Safetensors<R> {
@@ -165,19 +165,10 @@ impl<R: Read + Seek> Safetensors<R> {
         Ok(())
     }
 
-    /// True if there is a tensor `name`.
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.names().any(|other| other == name)
-    }
-
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.tensors.iter().map(|(name, _)| name.as_str())
-    }
-
     fn find(&self, name: Option<&str>) -> Result<&(String, Described)> {
         let tensor = name.and_then(|name| self.tensors.iter().find(|(other, _)| other == name));
         tensor.ok_or_else(|| {
-            let names = self.names().map(str::to_owned);
+            let names = self.tensors.iter().map(|(name, _)| name.clone());
             not_found("tensor", name, names.collect()).into()
         })
     }

@@ -293,23 +293,3 @@ pub fn hostile_gguf_is_refused() {
         );
     }
 }
-
-pub fn parts_that_share_a_name_are_refused() {
-    let folder = folder("gguf-shared");
-    let parts = ["m-00001-of-00002.gguf", "m-00002-of-00002.gguf"];
-    for (number, part) in parts.iter().enumerate() {
-        let number = u16::try_from(number).unwrap();
-        let pairs = [
-            pair("split.no", 2, &number.to_le_bytes()),
-            pair("split.count", 2, &2_u16.to_le_bytes()),
-        ];
-        folder.write(part, gguf(&pairs, &[tensor(&[8], 0, 0)]));
-    }
-    for part in parts {
-        let error = format!("{part}:t: two tensors have the name \"t\"");
-        folder.refuses(&format!("gather {part}:t ids.npy"), &error);
-        let info = Ran::new(wgpu_gather().current_dir(&folder.0).args(["info", part]));
-        let error = format!("error: {part}: two tensors have the name \"t\"\n");
-        assert_eq!((info.code, info.stderr), (1, error));
-    }
-}

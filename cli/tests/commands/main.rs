@@ -12,7 +12,6 @@ mod info;
 mod json;
 mod kinds;
 mod packed;
-mod parts;
 mod rows;
 mod selected;
 #[path = "../support/mod.rs"]
@@ -50,7 +49,6 @@ fn main() -> ExitCode {
         trial_of(selected::changed_files_give_an_error_or_the_right_rows),
         trial_of(selected::every_dtype_passes_through),
         trial_of(selected::fortran_order_is_read),
-        trial_of(selected::split_models_are_read),
         trial_of(selected::views_are_read),
         trial_of(selected::masks_select_rows),
         trial_of(selected::fills_and_broadcasts),
@@ -62,13 +60,6 @@ fn main() -> ExitCode {
         cpu("gguf_info_lists_tensors", gguf::info_lists_tensors),
         cpu("cut_gguf_files_are_refused", gguf::cut_files_are_refused),
         trial_of(gguf::hostile_gguf_is_refused),
-        trial_of(gguf::parts_that_share_a_name_are_refused),
-        trial_of(parts::any_part_stands_for_all),
-        trial_of(parts::a_part_is_enough_for_its_own_tensors),
-        trial_of(parts::wrong_indexes_are_refused),
-        trial_of(parts::wrong_parts_are_named),
-        trial_of(parts::no_output_overwrites_a_part_or_an_index),
-        trial_of(parts::many_tensors_are_found_soon),
         trial_of(faults::an_operation_needs_run),
         trial_of(faults::json_says_what_run_did),
         trial_of(faults::bad_indices_name_their_file),

@@ -2,10 +2,7 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::Path;
 use std::process::Stdio;
-
-use testkit::ran::Ran;
 
 use crate::archives::safetensors;
 use crate::support::{Folder, npy, numbers, wgpu_gather};
@@ -247,53 +244,6 @@ pub fn fortran_order_is_read() {
         );
         folder.makes(command, &format!("uint16 [{count}, 5]"), &expected);
     }
-}
-
-/// Any part of a model in several files stands for all of them. A part that is missing, or another one, is named.
-pub fn split_models_are_read() {
-    let folder = Folder::new("split");
-    let parts = [1, 2, 3].map(|part| format!("split-{part:05}-of-00003.gguf"));
-    for part in &parts {
-        let data = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("tests/data")
-            .join(part);
-        folder.write(part, fs::read(data).unwrap());
-    }
-    folder.i32("ids.npy", "(1,)", &[2]);
-    for part in &parts {
-        let listed = Ran::new(wgpu_gather().current_dir(&folder.0).args(["info", part]));
-        for name in ["token_embd.weight", "blk.0.weight", "output.weight"] {
-            assert!(listed.stdout.contains(name), "{part}: {listed:?}");
-        }
-        let command = format!("gather {part}:output.weight ids.npy");
-        let row = numbers(&[24.0, 25.0], f32::to_le_bytes);
-        folder.makes(&command, "float32 [1, 2]", &npy("<f4", "(1, 2)", &row));
-        let command = format!("gather {part}:head ids.npy");
-        let names = "blk.0.weight, output.weight, token_embd.weight";
-        folder.refuses(
-            &command,
-            &format!("{part}:head: no tensor \"head\", it has {names}"),
-        );
-    }
-    let [first, second, third] = &parts;
-    #[cfg(unix)]
-    {
-        std::os::unix::fs::symlink(third, folder.0.join("link.npy")).unwrap();
-        let ran = folder.run(&format!("gather {first}:output.weight ids.npy -o link.npy"));
-        let error = format!("--output is the file of PARAMS, {first}:output.weight");
-        crate::support::assert_usage(&ran, &error);
-    }
-    let command = format!("gather {first}:output.weight ids.npy -o out.npy --device cpu");
-    fs::copy(folder.0.join(third), folder.0.join(second)).unwrap();
-    let error = "its split.no must be 1 and its split.count 3, found 2 and 3";
-    folder.refuses(
-        &command,
-        &format!("{first}:output.weight: part 2 of 3, {second}: {error}"),
-    );
-    fs::remove_file(folder.0.join(second)).unwrap();
-    let ran = folder.run(&command);
-    let error = format!("error: {first}:output.weight: part 2 of 3, {second}: ");
-    assert!(ran.code == 1 && ran.stderr.starts_with(&error), "{ran:?}");
 }
 
 /// A file that cannot say what its bytes are is read as the option says.

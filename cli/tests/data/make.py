@@ -82,12 +82,3 @@ for name, number in [(b"first", 41), (b"last", 4)]:
     model[at : at + 4] = struct.pack("<I", number)
 write("blob", model)
 write("blob_rows.npy", npy(gguf.quants.dequantize(rows, gguf.GGMLQuantizationType.Q8_0)))
-
-# A model in three files, split as llama.cpp's tools do: a tensor in each.
-writer = gguf.GGUFWriter("split.gguf", "test", split_max_tensors=1)
-for number, name in enumerate(["token_embd.weight", "blk.0.weight", "output.weight"]):
-    writer.add_tensor(name, np.arange(6, dtype=np.float32).reshape(3, 2) + 10 * number)
-writer.write_header_to_file()
-writer.write_kv_data_to_file()
-writer.write_tensors_to_file()
-writer.close()
