@@ -34,7 +34,7 @@ pub fn trials() -> Vec<Trial> {
     let numpys = lines(include_str!("../../data/numpy.jsonl")).into_iter();
     let numpys = numpys.map(|line| (line["here"].as_str().unwrap().to_owned(), line));
     let numpys: Vec<Recorded> = numpys.collect();
-    assert_eq!([of_rows.len(), numpys.len()], [127, 640]);
+    assert_eq!([of_rows.len(), numpys.len()], [127, 296]);
     trials.extend(on_both("recorded_results_of_numpy_and_jax", numpys));
     trials
 }
