@@ -54,14 +54,14 @@ Example:
   WGPU_BACKEND=vulkan wgpu-gather adapters
   lists the adapters of Vulkan only.")]
     Adapters(Form),
-    /// Checks gathers on each GPU and on the CPU
+    /// Checks gathers on each GPU
     #[command(after_help = "\
 Runs gathers of random shapes, types and policies, the same on every machine, \
-and compares each with TensorFlow's, ONNX's or PyTorch's definition of its operation.
+and compares each with the CPU's result.
 
 Example:
   wgpu-gather doctor --adapter radeon
-  checks the CPU and the adapters that have \"radeon\" in their name.
+  checks the adapters that have \"radeon\" in their name.
 
 Exit status: 0 all cases passed, 1 a case failed or an adapter gave no device, 2 wrong usage.")]
     Doctor(Choice),

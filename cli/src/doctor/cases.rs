@@ -1,5 +1,4 @@
-//! Cases for `wgpu-gather doctor`: gathers with random shapes, types, policies and bytes, equal on every machine. Each is
-//! compared with its operation's definition, which does not use the library's plans.
+//! Cases for `wgpu-gather doctor`: gathers with random shapes, types, policies and bytes, equal on every machine.
 
 use super::random::Random;
 use wgpu_gather::{
@@ -30,9 +29,6 @@ pub struct Case {
     negative_indices: NegativeIndices,
     pub types: ElementTypes,
 }
-
-/// The output, or the number of the first bad row.
-pub type Gathered = Result<Vec<u8>, usize>;
 
 impl Case {
     pub fn random(seed: u64) -> Self {
@@ -79,7 +75,7 @@ impl Case {
     /// Indices in range. In half the cases, one in sixteen is too large and, if the type is signed, one in eight negative. No
     /// index exceeds what the type holds.
     fn random_indices(&self, random: &mut Random) -> Vec<i64> {
-        let dims = self.parts().dims;
+        let dims = self.dims();
         let is_signed = matches!(
             self.types.index_kind(),
             IndexKind::I8 | IndexKind::I16 | IndexKind::I32 | IndexKind::I64
@@ -142,149 +138,18 @@ impl Case {
         self.indices.iter().flat_map(bytes).collect()
     }
 
-    /// Computes the output by definition, element by element. If bad rows are errors, returns the first one's number.
-    pub fn expected(&self, params: &[u8]) -> Gathered {
-        let parts = self.parts();
-        let rows = self.located(&parts.dims);
-        if self.bad_indices == BadIndices::Error
-            && let Some(bad) = rows.iter().position(Option::is_none)
-        {
-            return Err(bad);
-        }
-        let row_count: usize = parts.dims.iter().product();
-        let mut output = Vec::new();
-        for batch in 0..parts.batches {
-            for outer in 0..parts.outer {
-                for row in 0..parts.rows {
-                    for inner in 0..parts.inner {
-                        let index_row = match self.op {
-                            Op::Elements { .. } => (outer * parts.rows + row) * parts.inner + inner,
-                            _ => batch * parts.rows + row,
-                        };
-                        let of_row = |row: usize| {
-                            let table = batch * parts.outer + outer;
-                            let element = (table * row_count + row) * parts.inner + inner;
-                            &params[element * self.width()..][..self.width()]
-                        };
-                        match rows[index_row] {
-                            Some(row) => output.extend_from_slice(of_row(row)),
-                            None => output.resize(output.len() + self.width(), 0),
-                        }
-                    }
-                }
-            }
-        }
-        Ok(output)
-    }
-
-    /// The params row that each index row selects; `None` for a bad row.
-    fn located(&self, dims: &[usize]) -> Vec<Option<usize>> {
-        if dims.is_empty() {
-            let rows = self
-                .indices_shape
-                .split_last()
-                .map_or(1, |(_, rows)| rows.iter().product());
-            return vec![Some(0); rows];
-        }
-        let position = |(&index, &dim): (&i64, &usize)| {
-            let dim = i64::try_from(dim).expect("a small dim");
-            let from_end = self.negative_indices == NegativeIndices::FromEnd && index < 0;
-            let index = if from_end { index + dim } else { index };
-            let index = match self.bad_indices {
-                BadIndices::Clamp => index.clamp(0, dim - 1),
-                _ => index,
-            };
-            usize::try_from(index).ok().filter(|_| index < dim)
-        };
-        let row = |tuple: &[i64]| {
-            let mut positions = tuple.iter().zip(dims).map(position).zip(dims);
-            positions.try_fold(0, |row, (position, dim)| Some(row * dim + position?))
-        };
-        self.indices.chunks(dims.len()).map(row).collect()
-    }
-
-    /// Splits the shapes into parts.
-    fn parts(&self) -> Parts {
-        let (params, indices) = (&self.params_shape, &self.indices_shape);
-        let product = |dims: &[usize]| dims.iter().product();
-        let (batch_dims, axis, rows, dims) = match self.op {
-            Op::Gather { axis, batch_dims } => (batch_dims, axis, &indices[batch_dims..], 1),
+    /// The dims of params that an index row selects from.
+    fn dims(&self) -> &[usize] {
+        let (first, depth) = match self.op {
+            Op::Gather { axis, .. } | Op::Elements { axis } => (axis, 1),
             Op::GatherNd { batch_dims } => {
-                let last = indices.len() - 1;
-                (
-                    batch_dims,
-                    batch_dims,
-                    &indices[batch_dims..last],
-                    indices[last],
-                )
+                (batch_dims, self.indices_shape[self.indices_shape.len() - 1])
             }
-            Op::Elements { axis } => (0, axis, &indices[axis..=axis], 1),
         };
-        Parts {
-            batches: product(&params[..batch_dims]),
-            outer: product(&params[batch_dims..axis]),
-            rows: product(rows),
-            dims: params[axis..axis + dims].to_vec(),
-            inner: product(&params[axis + dims..]),
-        }
+        &self.params_shape[first..first + depth]
     }
 
     fn width(&self) -> usize {
         usize::try_from(self.types.element_bytes()).expect("a few bytes")
-    }
-}
-
-/// The output has `batches` * `outer` * `rows` * `inner` elements. An index row selects from `dims`.
-struct Parts {
-    batches: usize,
-    outer: usize,
-    rows: usize,
-    dims: Vec<usize>,
-    inner: usize,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Examples from TensorFlow's documentation, with the numbers 0 to 7 as params.
-    #[test]
-    fn the_definition_is_tensorflows() {
-        let gathered = |op, params_shape: &[usize], indices_shape: &[usize], indices: &[i64]| {
-            let case = Case {
-                op,
-                params_shape: params_shape.to_vec(),
-                indices_shape: indices_shape.to_vec(),
-                indices: indices.to_vec(),
-                bad_indices: BadIndices::Error,
-                negative_indices: NegativeIndices::Invalid,
-                types: ElementTypes::new(1, IndexKind::I64),
-            };
-            case.expected(&[0, 1, 2, 3, 4, 5, 6, 7])
-        };
-        let nd = |batch_dims| Op::GatherNd { batch_dims };
-        let gather = |axis, batch_dims| Op::Gather { axis, batch_dims };
-        assert_eq!(
-            gathered(nd(0), &[2, 2, 2], &[1, 2], &[0, 1]),
-            Ok(vec![2, 3])
-        );
-        assert_eq!(
-            gathered(nd(1), &[2, 2, 2], &[2, 1], &[1, 0]),
-            Ok(vec![2, 3, 4, 5])
-        );
-        assert_eq!(gathered(nd(0), &[2, 4], &[2, 2], &[0, 0, 2, 1]), Err(1));
-        assert_eq!(
-            gathered(gather(1, 0), &[2, 4], &[2], &[3, 1]),
-            Ok(vec![3, 1, 7, 5])
-        );
-        assert_eq!(
-            gathered(gather(1, 1), &[2, 4], &[2, 1], &[3, 1]),
-            Ok(vec![3, 5])
-        );
-        let elements = Op::Elements { axis: 0 };
-        assert_eq!(
-            gathered(elements, &[2, 4], &[1, 4], &[1, 0, 0, 1]),
-            Ok(vec![4, 1, 2, 7])
-        );
     }
 }

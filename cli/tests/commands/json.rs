@@ -19,16 +19,8 @@ pub fn without_a_gpu() {
     let no_gpu = Some(NO_GPU);
     assert_eq!(document("adapters", no_gpu), json!({ "adapters": [] }));
 
-    let doctor = document("doctor", no_gpu);
-    assert_eq!(doctor["passed"], true);
-    let [cpu] = &doctor["devices"].as_array().unwrap()[..] else {
-        panic!("{doctor}");
-    };
-    assert_eq!(
-        (&cpu["name"], &cpu["failed"]),
-        (&json!("the CPU"), &json!(0))
-    );
-    assert!(cpu["cases"].as_u64().unwrap() > 100, "{cpu}");
+    let none = json!({ "passed": true, "devices": [] });
+    assert_eq!(document("doctor", no_gpu), none);
 }
 
 pub fn of_the_adapter(name: &str) {

@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::Value;
 use testkit::ran::Ran;
 
+use crate::archives::safetensors;
 #[cfg(unix)]
 use crate::faults::shell;
 use crate::faults::{COMMAND, folder};
@@ -42,6 +43,8 @@ pub fn two_arrays_from_standard_input_are_refused() {
 /// By its path, another path, and a link.
 pub fn an_output_that_is_an_input_is_refused() {
     let folder = folder("in-place");
+    let header = r#"{"t":{"dtype":"U8","shape":[3],"data_offsets":[0,3]}}"#;
+    folder.write("t.st", safetensors(header, &[7; 3]));
     let files = folder.files();
     let mut outputs = vec![
         ("params.npy", "PARAMS, params.npy"),
@@ -57,6 +60,8 @@ pub fn an_output_that_is_an_input_is_refused() {
         let ran = folder.run(&format!("{COMMAND} --from-end -o {output}"));
         assert_usage(&ran, &format!("--output is the file of {input}"));
     }
+    let ran = folder.run("gather t.st:t ids.npy -o t.st");
+    assert_usage(&ran, "--output is the file of PARAMS, t.st:t");
     #[cfg(unix)]
     {
         let line =
