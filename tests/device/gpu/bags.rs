@@ -3,13 +3,13 @@
 use half::{bf16, f16};
 use libtest_mimic::Trial;
 use testkit::bags::BagsCase;
-use testkit::encoded::{row_bytes, row_len};
+use testkit::encoded::{encoded, rounded, row_bytes, row_len};
 use testkit::gpu::{Gpu, buffers_of};
 use testkit::indices::Hash;
 use testkit::sweep::takes_every_case;
 use wgpu_gather::{
-    BadIndices, BadRows, Bags, BlockQuantized, ElementTypes, Encoded, Encoding, Executor,
-    FloatKind, Gather, GatherError, GpuError, IndexKind, Offsets, Operand, PlanError, wgpu,
+    BadIndices, BadRows, Bags, BlockQuantized, Buffers, ElementTypes, Encoding, Executor,
+    FloatKind, Gather, GatherError, GpuError, IndexKind, Offsets, Operand,
 };
 
 use crate::batch::{read_back, upload};
@@ -29,11 +29,11 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 /// Operands of a call, each in a buffer between other bytes.
-struct Operands<'a> {
+struct Operands {
     types: ElementTypes,
-    params: &'a [u8],
-    qparams: [&'a [u8]; 2],
-    indices: &'a [u8],
+    params: Vec<u8>,
+    qparams: [Vec<u8>; 2],
+    indices: Vec<u8>,
     /// How many offsets there are, with their bytes; `None` for bags of one size.
     offsets: Option<(usize, IndexKind, Vec<u8>)>,
     each: (usize, usize),
@@ -43,7 +43,22 @@ struct Operands<'a> {
     count: Option<u32>,
 }
 
-impl Operands<'_> {
+impl Operands {
+    /// The floats of a case, with indices and offsets of `i32`.
+    fn of(case: &BagsCase, output_bytes: usize) -> Self {
+        Self {
+            types: ElementTypes::of::<f32, i32>(),
+            params: words(&case.params),
+            qparams: [Vec::new(), Vec::new()],
+            indices: words(&case.indices),
+            offsets: Some((case.offsets.len(), IndexKind::I32, words(&case.offsets))),
+            each: (0, 0),
+            output_bytes,
+            start: 0,
+            count: None,
+        }
+    }
+
     /// Runs some times, and returns the output, before and after which no byte may change; and the report.
     fn run(&self, gpu: &Gpu, case: &BagsCase) -> (Vec<u8>, Vec<u8>) {
         let at_start = |bytes: &[u8]| {
@@ -53,13 +68,12 @@ impl Operands<'_> {
             upload(gpu, &all)
         };
         let weights: Vec<u8> = case.weights.iter().flat_map(|x| x.to_le_bytes()).collect();
-        let none = Vec::new();
-        let offsets = self.offsets.as_ref().map_or(&none, |(_, _, bytes)| bytes);
+        let offsets = self.offsets.as_ref().map(|(_, _, bytes)| bytes.as_slice());
         let old = vec![0x5a; self.output_bytes];
-        let params = at_start(self.params);
-        let [indices, offsets_buffer, weights, output] =
-            [self.indices, offsets, &weights, &old].map(at_start);
-        let qparams = self.qparams.map(at_start);
+        let all = [&self.params, &self.indices, &weights, &old].map(|bytes| at_start(bytes));
+        let [params, indices, weights, output] = all;
+        let offsets_buffer = at_start(offsets.unwrap_or_default());
+        let qparams = self.qparams.each_ref().map(|bytes| at_start(bytes));
         let report = upload(gpu, &[0; 80]);
         let count = upload(gpu, &self.count.unwrap_or(0).to_le_bytes());
         let start = self.start as u64;
@@ -139,9 +153,7 @@ fn check(gpu: &Gpu, case: &BagsCase, number: usize) {
         _ => (IndexKind::I32, words(&case.indices)),
     };
     let to = FloatKind::ALL[number % 5 % 3];
-    let output = expected
-        .into_iter()
-        .flat_map(|x| testkit::encoded::rounded(x, to));
+    let output = expected.into_iter().flat_map(|x| rounded(x, to));
     let expected: Vec<u8> = output.collect();
     let types = match (to, number % 2) {
         (FloatKind::F32, 0) => ElementTypes::new(4, index_kind),
@@ -149,14 +161,10 @@ fn check(gpu: &Gpu, case: &BagsCase, number: usize) {
     };
     let operands = Operands {
         types,
-        params: &words(&case.params),
-        qparams: [&[]; 2],
-        indices: &indices,
+        indices,
         offsets: Some(offsets),
-        each: (0, 0),
-        output_bytes: expected.len(),
         start: number % 7 * 4,
-        count: None,
+        ..Operands::of(case, expected.len())
     };
     let (found, report) = operands.run(gpu, case);
     let width = usize::try_from(to.bytes()).unwrap();
@@ -222,18 +230,9 @@ fn encoded_rows(gpu: &'static Gpu) {
             continue;
         };
         let [rows, scales, zero_points] = rows;
+        let qparams = [scales, zero_points];
         for to in FloatKind::ALL {
-            let table = Encoded::new(encoding, &rows);
-            let table = if scales.is_empty() {
-                table
-            } else {
-                table.scales(&scales)
-            };
-            let table = if zero_points.is_empty() {
-                table
-            } else {
-                table.zero_points(&zero_points)
-            };
+            let table = encoded(encoding, &rows, &qparams);
             let bags = || case.bags(Offsets::from(&case.offsets[..]), &case.weights[..]);
             let (plan, ids) = (case.plan(), &case.indices);
             let expected = match to {
@@ -250,14 +249,10 @@ fn encoded_rows(gpu: &'static Gpu) {
             };
             let operands = Operands {
                 types: ElementTypes::decoded(encoding, *to, IndexKind::I32),
-                params: &rows,
-                qparams: [&scales, &zero_points],
-                indices: &words(&case.indices),
-                offsets: Some((case.offsets.len(), IndexKind::I32, words(&case.offsets))),
-                each: (0, 0),
-                output_bytes: expected.len(),
+                params: rows.clone(),
+                qparams: qparams.clone(),
                 start: 4 * (number % 3),
-                count: None,
+                ..Operands::of(&case, expected.len())
             };
             assert!(
                 operands.run(gpu, &case).0 == expected,
@@ -282,16 +277,8 @@ fn plain_rows(
             let byte = |_| u8::try_from(0x30 + hash.below(0x10)).unwrap();
             (0..rows * of_row).map(byte).collect::<Vec<_>>()
         });
-        let table =
-            testkit::encoded::encoded(encoding, &found[0], &[found[1].clone(), found[2].clone()])
-                .rows()
-                .len();
-        assert_eq!(table, found[0].len());
         let qparams = [found[1].clone(), found[2].clone()];
-        let values = plan.gather_encoded(
-            &testkit::encoded::encoded(encoding, &found[0], &qparams),
-            &all,
-        );
+        let values = plan.gather_encoded(&encoded(encoding, &found[0], &qparams), &all);
         let are_plain = values.unwrap().iter().all(|x| x.is_normal() || *x == 0.0);
         are_plain.then_some(found)
     })
@@ -326,15 +313,9 @@ fn bad_offsets(gpu: &'static Gpu) {
             (IndexKind::I64, words(&wide)),
         ] {
             let operands = Operands {
-                types: ElementTypes::of::<f32, i32>(),
-                params: &words(&case.params),
-                qparams: [&[]; 2],
-                indices: &words(&case.indices),
                 offsets: Some((offsets.len(), kind, bytes)),
-                each: (0, 0),
-                output_bytes: 4 * expected.len(),
                 start: 8,
-                count: None,
+                ..Operands::of(&case, 4 * expected.len())
             };
             assert!(
                 operands.run(gpu, &case).0 == words(&expected),
@@ -351,18 +332,7 @@ fn reports(gpu: &'static Gpu) {
     case.offsets = vec![0, 3, 3, 8];
     (case.policy, case.from_end) = (BadIndices::Error, false);
     case.weights.clear();
-    let operands = Operands {
-        types: ElementTypes::of::<f32, i32>(),
-        params: &words(&case.params),
-        qparams: [&[]; 2],
-        indices: &words(&case.indices),
-        offsets: Some((4, IndexKind::I32, words(&case.offsets))),
-        each: (0, 0),
-        output_bytes: 3 * 4 * 4,
-        start: 0,
-        count: None,
-    };
-    let (_, report) = operands.run(gpu, &case);
+    let (_, report) = Operands::of(&case, 3 * 4 * 4).run(gpu, &case);
     let bad = BadRows::from_report(&case.plan(), IndexKind::I32, &report)
         .unwrap()
         .unwrap();
@@ -383,21 +353,16 @@ fn counted(gpu: &'static Gpu) {
         for count in [0, 1, 17, 50, 51, u32::MAX] {
             let kept = 6 * (count.min(50) as usize);
             let bytes = usize::try_from(to.bytes()).unwrap();
-            let of = all[..kept]
-                .iter()
-                .flat_map(|&x| testkit::encoded::rounded(x, to));
+            let of = all[..kept].iter().flat_map(|&x| rounded(x, to));
             let mut expected: Vec<u8> = of.collect();
             expected.resize(bytes * all.len(), 0x5a);
             let operands = Operands {
                 types: ElementTypes::decoded(Encoding::F32, to, IndexKind::I32),
-                params: &words(&case.params),
-                qparams: [&[]; 2],
-                indices: &words(&case.indices),
                 offsets: None,
                 each: (50, 4),
-                output_bytes: expected.len(),
                 start: 4,
                 count: Some(count),
+                ..Operands::of(&case, expected.len())
             };
             assert!(operands.run(gpu, &case).0 == expected, "{count} of {to}");
         }
@@ -420,34 +385,22 @@ fn executors(gpu: &'static Gpu) {
                 .upload(&case.weights, &[case.weights.len()])
                 .unwrap();
             let bags = || case.bags(Offsets::from(&offsets), &weights);
-            let found = executor
-                .gather_bags(&plan, &table, ids, bags())
-                .wait()
-                .unwrap();
+            let gather = || executor.gather_bags(&plan, &table, ids, bags());
+            let found = gather().wait().unwrap();
             assert!(words(&found) == words(&expected), "{executor}: {case:?}");
-            let on_gpu = executor
-                .gather_bags(&plan, &table, ids, bags())
-                .on_gpu()
-                .wait()
-                .unwrap();
+            let on_gpu = gather().on_gpu().wait().unwrap();
             assert_eq!(on_gpu.shape(), [case.offsets.len() - 1, case.slice_len]);
             let mut output = executor.zeros::<f32>(on_gpu.shape()).unwrap();
-            let into = executor
-                .gather_bags(&plan, &table, ids, bags())
-                .into_tensor(&mut output);
-            into.wait().unwrap();
+            gather().into_tensor(&mut output).wait().unwrap();
             let [a, b] = [&on_gpu, &output].map(|of| words(&of.download_blocking().unwrap()));
             assert!(a == b && a == words(&expected), "{executor}: {case:?}");
             let halves: Vec<_> = case.params.iter().map(|&x| bf16::from_f32(x)).collect();
             let table = executor.upload(&halves, plan.params_shape()).unwrap();
-            let found = executor
-                .gather_bags(&plan, &table, ids, bags())
-                .wait()
-                .unwrap();
+            let found = executor.gather_bags(&plan, &table, ids, bags()).wait();
             let expected = case.expected(|at| halves[at].to_f32()).into_iter();
-            let expected = expected.flat_map(|x| testkit::encoded::rounded(x, FloatKind::Bf16));
+            let expected = expected.flat_map(|x| rounded(x, FloatKind::Bf16));
             assert!(
-                words(&found) == expected.collect::<Vec<_>>(),
+                words(&found.unwrap()) == expected.collect::<Vec<_>>(),
                 "{executor}: {case:?}"
             );
         }
@@ -499,70 +452,36 @@ fn mistakes(gpu: &'static Gpu) {
     let ranges = || [&params, &indices, &output].map(|buffer| buffer.slice(..));
     let buffers = buffers_of(types, ranges());
     let gatherer = gpu.gatherer();
-    let given = |len| Offsets::new(offsets.slice(..), IndexKind::I32, len);
-    assert!(
-        gatherer
-            .prepare_bags(&plan, &buffers, Bags::sum(given(3)))
-            .is_ok()
-    );
-    let error = |buffers: &_, bags| {
-        gatherer
-            .prepare_bags(&plan, buffers, bags)
-            .unwrap_err()
-            .to_string()
-    };
+    let given = |start, kind, len| Offsets::new(offsets.slice(start..), kind, len);
+    let three = given(0, IndexKind::I32, 3);
+    let prepare = |buffers: &Buffers<'_>, bags| gatherer.prepare_bags(&plan, buffers, bags);
+    let mut prepared = prepare(&buffers, Bags::sum(three)).unwrap();
+    let rebound = prepared.rebind(&buffers);
+    assert!(matches!(rebound, Err(GatherError::Rebound { .. })));
+    let doubles = buffers_of(ElementTypes::new(8, IndexKind::I32), ranges());
+    let (i32, i64) = (IndexKind::I32, IndexKind::I64);
+    for (buffers, bags, error) in [
+        (buffers, Bags::sum(given(2, i32, 3)), "OffsetMisaligned"),
+        (buffers, Bags::weighted(three, output.slice(..)), "Overlap"),
+        (buffers, Bags::sum(given(0, IndexKind::U16, 3)), "Plan(Bags"),
+        (doubles, Bags::sum(three), "NumberBytes"),
+        (
+            buffers.mask(offsets.slice(..)),
+            Bags::sum(three),
+            "UnexpectedOperand",
+        ),
+        (buffers.fill(&[1, 2, 3, 4]), Bags::sum(three), "Plan(Bags"),
+    ] {
+        let found = format!("{:?}", prepare(&buffers, bags).unwrap_err());
+        assert!(found.starts_with(error), "{found} for {error}");
+    }
+    let text = |bags| prepare(&buffers, bags).unwrap_err().to_string();
     assert_eq!(
-        error(&buffers, Bags::sum(given(4))),
+        text(Bags::sum(given(0, i32, 4))),
         "output range must have at least 24 bytes, found 16"
     );
     assert_eq!(
-        error(
-            &buffers,
-            Bags::mean(Offsets::new(offsets.slice(..), IndexKind::I64, 4))
-        ),
-        error(
-            &buffers,
-            Bags::mean(Offsets::new(offsets.slice(..), IndexKind::I64, 4))
-        )
-    );
-    let long = Offsets::new(offsets.slice(4..), IndexKind::I64, 3);
-    assert_eq!(
-        error(&buffers, Bags::max(long)),
+        text(Bags::max(given(4, i64, 3))),
         "offsets range must have at least 24 bytes, found 20"
     );
-    let at_2 = Offsets::new(offsets.slice(2..), IndexKind::I32, 3);
-    assert!(matches!(
-        gatherer.prepare_bags(&plan, &buffers, Bags::sum(at_2)),
-        Err(GatherError::OffsetMisaligned { .. })
-    ));
-    let weighted = Bags::weighted(given(3), output.slice(..));
-    assert!(matches!(
-        gatherer.prepare_bags(&plan, &buffers, weighted),
-        Err(GatherError::Overlap { .. })
-    ));
-    let narrow = Offsets::new(offsets.slice(..), IndexKind::U16, 3);
-    assert!(matches!(
-        gatherer.prepare_bags(&plan, &buffers, Bags::sum(narrow)),
-        Err(GatherError::Plan(PlanError::Bags { .. }))
-    ));
-    let doubles = buffers_of(ElementTypes::new(8, IndexKind::I32), ranges());
-    assert!(matches!(
-        gatherer.prepare_bags(&plan, &doubles, Bags::sum(given(3))),
-        Err(GatherError::NumberBytes { .. })
-    ));
-    for buffers in [buffers.mask(offsets.slice(..)), buffers.fill(&[1, 2, 3, 4])] {
-        assert!(
-            gatherer
-                .prepare_bags(&plan, &buffers, Bags::sum(given(3)))
-                .is_err()
-        );
-    }
-    let mut prepared = gatherer
-        .prepare_bags(&plan, &buffers, Bags::sum(given(3)))
-        .unwrap();
-    assert!(matches!(
-        prepared.rebind(&buffers),
-        Err(GatherError::Rebound { .. })
-    ));
-    let _: &wgpu::Device = gpu.device();
 }
