@@ -56,8 +56,8 @@ def main():
     print()
     print("us, medians; GB/s of output; `floor`: bytes in sectors of 32 B at the rate of the 1 GiB copy, no cache, divided by the"
           " time, blocks of up to 30 MiB read once (above 1: a cache helped); `naive`: as a user would write it; the ratios are our time divided by theirs, below 1 ours is faster.\n")
-    print("| workload | output MiB | ours | GB/s | floor | / copy | / naive | unchecked | bare | best of torch | / torch | jax | cuda rows | kernel |")
-    print("|" + "---|" * 14)
+    print("| workload | output MiB | ours | GB/s | floor | / copy | / naive | unchecked | best of torch | / torch | jax | cuda rows | kernel |")
+    print("|" + "---|" * 13)
     names = list(dict.fromkeys(line["workload"] for line in ours if line.get("set") in GATHERS))
     names += [name for name in dict.fromkeys(line["workload"] for line in peers) if name not in names and name != "ceiling"]
     scattered = dict.fromkeys(line["workload"] for line in ours if line.get("set") == "scatter")
@@ -79,7 +79,7 @@ def main():
         floor = mine[0]["moved_32"] / copy / 1e3 / us if mine and us and copy else None
         print("|", " | ".join([
             name, f"{out / 2**20:.1f}", number(us), number(out / us / 1e3 if us else None, 0), number(floor),
-            number(ratio(min(copied, default=None))), number(ratio(other("naive"))), number(other("ours_unchecked")), number(other("ours_bare")),
+            number(ratio(min(copied, default=None))), number(ratio(other("naive"))), number(other("ours_unchecked")),
             f"{number(torch)} {which.removeprefix('torch').strip('. ')}" if torch else "-", number(ratio(torch)), number(jax), number(cuda),
             (mine[0].get("kernel") or "").split(";")[0] if mine else "",
         ]), "|")

@@ -24,7 +24,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::{Parser, ValueEnum};
-use testkit::bench::workloads::{Workload, blocks, encoded, large, other, sizes, usual};
+use testkit::bench::workloads::{Workload, blocks, encoded, large, other, usual};
 
 use data::{Data, Number, Visit, visit};
 use report::Report;
@@ -102,16 +102,13 @@ const WORKLOADS_HELP: &str = "Workloads:
   K1, K2           rows of 4,112 and of 8,192 bytes
   L8, L64          few slices, of 8 MiB and 1 MiB
   B1, B2           a million blocks, of one slice of 16 bytes and of two of 64
-  S12 to S1200     slices of 12 to 1,200 bytes; on the CPU
-  L512, T3         slices of 32 KiB; 1,000,003 rows of 64 bytes; on the CPU
-  G1, G4 to G256   256 MiB of rows out of a table of 1 GiB; outputs of 4 to 256 MiB; on the CPU
   R1+ to R65536+   rows of so many bytes, W1+ .. the others with large tables; set large
   D:Q4_K ..        rows of 2,048 values, D256: of 256; D:Q4_K:f16 into halves; set encoded
 
 On a GPU, times are of one call among many between two timestamps, with indices and outputs that rotate. Beside each
-workload stand copies of the output's bytes, this crate with wgpu's checks, without them, and on a device without the
-driver's, and a kernel as a user would write it (naive), where its buffers can be bound. Outputs are compared with the CPU's
-before they are timed. The adapter is the one that WGPU_BACKEND and WGPU_ADAPTER_NAME ask for.";
+workload stand copies of the output's bytes, this crate with wgpu's checks and without them, and a kernel as a user would
+write it (naive), where its buffers can be bound. Outputs are compared with the CPU's before they are timed. The adapter is
+the one that WGPU_BACKEND and WGPU_ADAPTER_NAME ask for.";
 
 fn main() -> ExitCode {
     match run(&Options::parse()) {
@@ -131,10 +128,7 @@ fn named(all: Vec<Workload>, names: &[String]) -> Vec<Workload> {
 
 impl Options {
     fn of_cpu(&self) -> Vec<Workload> {
-        named(
-            [usual(), blocks(), sizes(), other()].concat(),
-            &self.workload,
-        )
+        named([usual(), blocks(), other()].concat(), &self.workload)
     }
 
     fn of_gpu(&self) -> Vec<Workload> {
@@ -188,7 +182,6 @@ fn run(options: &Options) -> Result<(), String> {
             visit(workload, &mut measured);
             measured.result?;
         }
-        report.growth();
     }
     if options.device != Some(Device::Cpu) {
         let of_gpu = gpu::Options {

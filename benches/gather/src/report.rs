@@ -11,9 +11,6 @@ use wgpu_gather::BadIndices;
 
 use crate::timing::{Timed, ms, ratio};
 
-/// The workloads that differ only in output size.
-const GROWTH: [&str; 4] = ["G4", "G16", "G64", "G256"];
-
 /// Bytes that a CPU moves at once between memory and cache.
 const SECTOR: usize = 64;
 
@@ -21,14 +18,6 @@ pub struct Report<'a> {
     json: Option<&'a mut File>,
     cache_bytes: u64,
     element_bytes: usize,
-    growth: Vec<Growth>,
-}
-
-/// `gather_into`'s time, relative to a copy's, for one of the workloads that differ only in output size.
-struct Growth {
-    threads: usize,
-    mib: usize,
-    to_copy: f64,
 }
 
 impl<'a> Report<'a> {
@@ -37,7 +26,6 @@ impl<'a> Report<'a> {
             json,
             cache_bytes: last_level_cache(),
             element_bytes: 0,
-            growth: Vec::new(),
         };
         println!("cpu: {}", cpu_name());
         println!("copy: the output's bytes, by memcpy");
@@ -76,13 +64,6 @@ impl<'a> Report<'a> {
                 _ => copy,
             };
             self.figure(workload, figure, copy)?;
-            if figure.measure == "gather_into" && GROWTH.contains(&&workload.name[..]) {
-                self.growth.push(Growth {
-                    threads: figure.threads,
-                    mib: self.output_bytes(workload) >> 20,
-                    to_copy: ratio(figure.median, copy),
-                });
-            }
         }
         let with = |measure, threads| {
             let mut timed = timed.iter();
@@ -99,23 +80,6 @@ impl<'a> Report<'a> {
             }
         }
         Ok(())
-    }
-
-    /// Prints `gather_into`'s time divided by a copy's, for outputs of 4 to 256 MiB and each number of threads.
-    pub fn growth(&self) {
-        let mut threads: Vec<_> = self.growth.iter().map(|of| of.threads).collect();
-        threads.sort_unstable();
-        threads.dedup();
-        for threads in threads {
-            let of_threads = self.growth.iter().filter(|of| of.threads == threads);
-            let sizes: Vec<String> = of_threads
-                .map(|of| format!("{} MiB {:.2}", of.mib, of.to_copy))
-                .collect();
-            println!(
-                "\nrows of 512 B, {threads}T gather_into by a copy: {}",
-                sizes.join("   ")
-            );
-        }
     }
 
     fn figure(

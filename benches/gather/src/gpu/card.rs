@@ -48,7 +48,7 @@ pub fn adapter() -> Result<wgpu::Adapter, String> {
     pollster::block_on(adapter).map_err(|error| error.to_string())
 }
 
-pub fn descriptor(adapter: &wgpu::Adapter) -> wgpu::DeviceDescriptor<'static> {
+fn descriptor(adapter: &wgpu::Adapter) -> wgpu::DeviceDescriptor<'static> {
     // The host's clock times a software adapter: it measures how long a caller waits.
     let is_cpu = adapter.get_info().device_type == wgpu::DeviceType::Cpu;
     let has_stamps = adapter.features().contains(STAMPS) && !is_cpu;
@@ -66,10 +66,6 @@ impl Card {
     pub fn new(adapter: &wgpu::Adapter) -> Result<Self, String> {
         let opened = pollster::block_on(adapter.request_device(&descriptor(adapter)));
         let (device, queue) = opened.map_err(|error| error.to_string())?;
-        Ok(Self::of(device, queue))
-    }
-
-    pub fn of(device: wgpu::Device, queue: wgpu::Queue) -> Self {
         let stamps = device.features().contains(STAMPS).then(|| {
             let set = device.create_query_set(&wgpu::QuerySetDescriptor {
                 label: None,
@@ -98,7 +94,7 @@ impl Card {
                 least: Cell::new(Duration::MAX),
             }
         });
-        card
+        Ok(card)
     }
 
     /// True if the card's clock is near the highest that was seen, and if nothing tells.

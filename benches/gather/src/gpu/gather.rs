@@ -200,21 +200,20 @@ fn compare(
     wrong
 }
 
-/// A gather or another kernel to time: on which place, and what records call `number`.
+/// A gather or another kernel to time: what records call `number`.
 struct Timed<'a> {
     measure: String,
-    place: usize,
     record: Record<'a>,
 }
 
 type Record<'a> = Box<dyn Fn(&mut wgpu::ComputePass<'_>, usize) + 'a>;
 
 impl Bench<'_> {
-    /// Compares a workload's outputs on each device with the CPU's, and times it. Prints how many values differ.
-    pub fn measure(&mut self, places: &[Place], workload: &Workload) -> Result<(), String> {
+    /// Compares a workload's outputs with the CPU's, and times it. Prints how many values differ.
+    pub fn measure(&mut self, place: &Place, workload: &Workload) -> Result<(), String> {
         let plan = workload.plan(BadIndices::Fill);
         let bytes = Bytes::of(workload, &plan);
-        let limits = places[0].card.device.limits();
+        let limits = place.card.device.limits();
         let explained = plan.explain(workload.types(), &limits);
         if explained.contains("cannot run") && workload.shards == 1 {
             let reason = explained.lines().last().unwrap_or_default();
@@ -242,59 +241,45 @@ impl Bench<'_> {
         });
         let sets: Vec<_> = sets.collect();
         let expected = self.expected(workload, &sets[0])?;
-        let operands = places
-            .iter()
-            .map(|place| Operands::new(place, bytes, &sets, &starts));
-        let operands: Vec<_> = operands.collect();
+        let operands = Operands::new(place, bytes, &sets, &starts);
 
         let mut kinds = vec![
-            ("ours".to_owned(), 0, true, None),
-            ("ours_unchecked".to_owned(), 0, false, None),
+            ("ours".to_owned(), true, None),
+            ("ours_unchecked".to_owned(), false, None),
         ];
-        if places.len() > 1 {
-            kinds.push(("ours_bare".to_owned(), 1, false, None));
-        }
         for edits in &self.options.edits {
-            kinds.push((format!("ours:{}", edits.name), 0, false, Some(edits)));
+            kinds.push((format!("ours:{}", edits.name), false, Some(edits)));
         }
         let mut timed = Vec::new();
-        for (measure, at, is_checked, edits) in kinds {
-            let place = &places[at];
+        for (measure, is_checked, edits) in kinds {
             let gatherer = gatherer(&place.card, is_checked, edits);
             let of = (workload, &plan, bytes);
-            match prepare(&gatherer, place, &operands[at], of) {
+            match prepare(&gatherer, place, &operands, of) {
                 Err(error) => println!("{} {measure}: {error}", workload.name),
                 Ok(prepared) => timed.push(Timed {
                     measure,
-                    place: at,
                     record: Box::new(move |pass, number| prepared[number].encode_in_pass(pass)),
                 }),
             }
         }
-        if let Some(naive) = Naive::new(&places[0].card, workload) {
-            let table = places[0].table(workload).slice(..bytes.params);
+        if let Some(naive) = Naive::new(&place.card, workload) {
+            let table = place.table(workload).slice(..bytes.params);
             let bind = |number| {
-                let [indices, output] = operands[0].ranges(number, bytes);
-                naive.bind(&places[0].card, [table, indices, output])
+                let [indices, output] = operands.ranges(number, bytes);
+                naive.bind(&place.card, [table, indices, output])
             };
             let bound: Vec<_> = (0..starts.len()).map(bind).collect();
             timed.push(Timed {
                 measure: NAIVE.into(),
-                place: 0,
                 record: Box::new(move |pass, number| naive.record(pass, &bound[number])),
             });
         }
 
         let mut wrong = Vec::new();
         for of in &timed {
-            let found = compare(
-                &places[of.place],
-                &operands[of.place],
-                &expected,
-                |encoder| {
-                    (of.record)(&mut encoder.begin_compute_pass(&Default::default()), 0);
-                },
-            );
+            let found = compare(place, &operands, &expected, |encoder| {
+                (of.record)(&mut encoder.begin_compute_pass(&Default::default()), 0);
+            });
             if found.values > 0 {
                 println!(
                     "{} {}: {} values differ from the CPU's, by at most {} ulps",
@@ -305,19 +290,12 @@ impl Bench<'_> {
                 "measure": of.measure, "values": found.values, "most_ulps": found.most_ulps,
             }));
         }
-        let copied = &operands[0].output;
-        let plain = &places[0].plain;
-        let mut figures = Vec::from(copies(
-            &places[0].card,
-            plain,
-            copied,
-            &starts,
-            bytes.output,
-        ));
+        let (copied, plain) = (&operands.output, &place.plain);
+        let mut figures = Vec::from(copies(&place.card, plain, copied, &starts, bytes.output));
         for of in &timed {
             figures.push(Figure {
                 measure: of.measure.clone(),
-                card: &places[of.place].card,
+                card: &place.card,
                 record: Box::new(|encoder, calls| {
                     let mut pass = encoder.begin_compute_pass(&Default::default());
                     (0..calls).for_each(|call| (of.record)(&mut pass, call % starts.len()));

@@ -1,7 +1,6 @@
 //! Times gathers on a GPU: many calls between two timestamps, with indices and outputs that rotate, beside copies of the
 //! output's bytes and a kernel that a user would write. Outputs are compared with the CPU's before they are timed.
 
-mod bare;
 mod calls;
 mod card;
 mod copy;
@@ -85,7 +84,7 @@ pub fn run(
     json: Option<&mut File>,
 ) -> Result<(), String> {
     let adapter = card::adapter()?;
-    let checked = Card::new(&adapter)?;
+    let card = Card::new(&adapter)?;
     let info = adapter.get_info();
     let bytes_of = |is_encoded: bool| {
         let of = |of: &&Workload| of.encoding.is_some() == is_encoded;
@@ -102,30 +101,25 @@ pub fn run(
         encoded: words(bytes_of(true).unwrap_or(0), 0xbfbf_bfbf),
     };
     println!(
-        "gpu: {} ({:?}, {}), robustBufferAccess2 {}, binding {} B, buffer {} B, timed by {}, period {} ns",
+        "gpu: {} ({:?}, {}), binding {} B, buffer {} B, timed by {}, period {} ns",
         bench.adapter,
         info.device_type,
         info.driver,
-        bare::has_robustness2(&checked.device),
-        checked.device.limits().max_storage_buffer_binding_size,
-        checked.device.limits().max_buffer_size,
-        checked.clock(),
-        checked.queue.get_timestamp_period(),
+        card.device.limits().max_storage_buffer_binding_size,
+        card.device.limits().max_buffer_size,
+        card.clock(),
+        card.queue.get_timestamp_period(),
     );
-    let mut places = vec![bench.place(checked)];
-    match bare::bare(&adapter) {
-        Ok(card) => places.push(bench.place(card)),
-        Err(error) => println!("no device without checks: {error}"),
-    }
-    warm(&places[0]);
-    bench.ceiling(&places[0])?;
-    bench.small_calls(&places[0])?;
+    let place = bench.place(card);
+    warm(&place);
+    bench.ceiling(&place)?;
+    bench.small_calls(&place)?;
     if options.scatters {
-        bench.scatters(&places[0])?;
+        bench.scatters(&place)?;
     }
     for workload in workloads {
         if bench.is_time_left(&workload.name) {
-            bench.measure(&places, workload)?;
+            bench.measure(&place, workload)?;
         }
     }
     Ok(())

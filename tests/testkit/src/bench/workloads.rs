@@ -90,31 +90,6 @@ pub fn usual() -> Vec<Workload> {
     ]
 }
 
-/// Other slice, table and output sizes.
-pub fn sizes() -> Vec<Workload> {
-    vec![
-        // Slices of 12 to 1,200 bytes: a 32 MiB output, from 64 MiB params.
-        gather_nd("S12", &[5_592_405, 3], &[2_796_202, 1]),
-        gather_nd("S24", &[2_796_202, 6], &[1_398_101, 1]),
-        gather_nd("S36", &[1_864_135, 9], &[932_067, 1]),
-        gather_nd("S48", &[1_398_101, 12], &[699_050, 1]),
-        gather_nd("S80", &[838_860, 20], &[419_430, 1]),
-        gather_nd("S400", &[167_772, 100], &[83_886, 1]),
-        gather_nd("S1200", &[55_924, 300], &[27_962, 1]),
-        // 512 slices of 32 KiB, from twice as many rows.
-        gather_nd("L512", &[1024, 8192], &[512, 1]),
-        // A row count that is no multiple of 4.
-        gather_nd("T3", &[1_000_003, 16], &[1_000_003, 1]),
-        // 1 GiB params, and a 256 MiB output.
-        gather_nd("G1", &[4_194_304, 64], &[1_048_576, 1]),
-        // 512-byte rows, and outputs of 4 to 256 MiB.
-        gather_nd("G4", &[100_000, 128], &[8_192, 1]),
-        gather_nd("G16", &[100_000, 128], &[32_768, 1]),
-        gather_nd("G64", &[100_000, 128], &[131_072, 1]),
-        gather_nd("G256", &[100_000, 128], &[524_288, 1]),
-    ]
-}
-
 /// Few long slices, and many small blocks.
 pub fn blocks() -> Vec<Workload> {
     vec![
