@@ -151,8 +151,8 @@ const NEEDED: [(&str, u32, u32); 8] = [
     ("max_bindings_per_bind_group", 4, 6),
     ("max_storage_buffers_per_shader_stage", 3, 4),
     ("max_uniform_buffers_per_shader_stage", 1, 1),
-    ("max_uniform_buffer_binding_size", 480, 480),
-    ("max_buffer_size", 480, 480),
+    ("max_uniform_buffer_binding_size", 512, 512),
+    ("max_buffer_size", 512, 512),
     ("max_compute_invocations_per_workgroup", 256, 256),
     ("max_compute_workgroup_size_x", 256, 256),
 ];

@@ -147,7 +147,7 @@ fn a_count_needs_more_bindings_and_a_larger_one() {
             },
         ),
         (
-            "max_storage_buffer_binding_size must be at least 480, found 256",
+            "max_storage_buffer_binding_size must be at least 512, found 256",
             wgpu::Limits {
                 max_storage_buffer_binding_size: 256,
                 ..Default::default()
