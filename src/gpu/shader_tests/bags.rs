@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 
+use gather_oracle::sweep;
 use naga::ShaderStage;
 use naga::back::pipeline_constants::process_overrides;
 use naga_interpreter::{Access, Machine, Memory};
@@ -303,7 +304,8 @@ fn lanes_combine_the_rows_of_bags() {
                     .min(600 / block * block),
                 of_slice,
             ];
-            for to in [FloatKind::F32, FloatKind::F16, FloatKind::Bf16] {
+            let all = [FloatKind::F32, FloatKind::F16, FloatKind::Bf16];
+            for to in sweep::some(0, 3, number + at, all) {
                 let combine = [
                     Combine::Sum,
                     Combine::Weighted(()),

@@ -32,7 +32,7 @@ pub(crate) enum Recording {
 /// Which samples of a list run on a GPU, for [`sweep::some`]: the first `FIRST`, and one in `STEP` of the others. The CPU and the
 /// shader interpreter run more of them.
 pub(crate) const FIRST: usize = 64;
-pub(crate) const STEP: usize = 41;
+pub(crate) const STEP: usize = 83;
 
 /// A batch is full with this many samples, or more bytes than this.
 const BATCH_SAMPLES: usize = 256;

@@ -115,7 +115,7 @@ fn shards(gpu: &'static Gpu) {
     let small = small_device(1 << 20);
     let devices = [gpu, &small];
     let samples = widths().chain(table()).chain(encoded());
-    for (number, sample) in sweep::some(0, 31, 0, samples).enumerate() {
+    for (number, sample) in sweep::some(0, 61, 0, samples).enumerate() {
         check_shards(devices[number % 2], &sample, &mut Hash::new(number as u64));
     }
 }

@@ -38,7 +38,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ),
         trial("a_gpu_gathers_a_tensor_of_encoded_rows", |gpu| {
             let plain = encoded().filter(|sample| sample.fill.is_empty());
-            for sample in sweep::some(0, 11, 0, plain) {
+            for sample in sweep::some(0, 29, 0, plain) {
                 sample.check(&blocking(gpu));
             }
         }),
