@@ -143,7 +143,7 @@ pub use bad_indices::{BadIndices, NegativeIndices};
     "segment_reduce"
 ))]
 pub use bags::Bags;
-#[doc(alias("include_last_offset", "ragged", "row_splits", "indptr"))]
+#[doc(alias("ragged", "row_splits", "indptr"))]
 pub use bags::Offsets;
 #[cfg(feature = "gpu")]
 pub use element::Element;
