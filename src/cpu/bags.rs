@@ -54,7 +54,8 @@ impl GatherPlan {
         self.bags_of_values(Params::Elements(params), I::values(indices), bags)
     }
 
-    /// As [`gather_bags`](Self::gather_bags), but into `output` instead of a new vector. After an error, `output` is as it was.
+    /// As [`gather_bags`](Self::gather_bags), but into `output` instead of a new vector. After an error, but [`RunError::OutOfMemory`], `output`
+    /// is as it was.
     ///
     /// # Errors
     ///
@@ -99,7 +100,8 @@ impl GatherPlan {
         self.bags_of_values(params, I::values(indices), bags)
     }
 
-    /// As [`gather_bags_encoded`](Self::gather_bags_encoded), but into `output` instead of a new vector. After an error, `output` is as it was.
+    /// As [`gather_bags_encoded`](Self::gather_bags_encoded), but into `output` instead of a new vector. After an error, but [`RunError::OutOfMemory`], `output`
+    /// is as it was.
     ///
     /// # Errors
     ///
@@ -157,23 +159,62 @@ impl<'a> Call<'a> {
         bags: Bags<&'a [u8], &'a [f32]>,
     ) -> Result<Self, RunError> {
         plan.check_bags()?;
-        let (encoded, to) = match params {
-            Params::Encoded(encoded, to) => (encoded, to),
+        let (dims, floats) = (plan.dims(), Parts::elements(4));
+        let (source, parts, to) = match params {
             Params::Elements(elements) => {
                 plan.check_lengths(elements.len(), indices.len())?;
                 match T::params(elements) {
                     Ok(params) => {
-                        let stride = address(plan.dims().params_stride);
-                        let source = Source::Floats(Floats { params, stride });
-                        return Self::new(plan, source, T::KIND, indices, bags);
+                        let stride = address(dims.params_stride);
+                        (Source::Floats(Floats { params, stride }), floats, T::KIND)
                     }
-                    Err(rows) => (Encoded::new(T::KIND.encoding(), rows), T::KIND),
+                    Err(rows) => {
+                        let halves = Encoded::new(T::KIND.encoding(), rows);
+                        Self::encoded(plan, halves, T::KIND)?
+                    }
                 }
             }
+            Params::Encoded(encoded, to) => Self::encoded(plan, encoded, to)?,
         };
-        let parts = plan.check_encoded(&encoded.map(|of| of.len()))?;
         plan.check_indices_length(indices.len())?;
-        let dims = plan.dims();
+        let ends = Ends::checked(bags.offsets, indices.len())?;
+        if let Combine::Weighted(weights) = bags.combine {
+            let len = indices.len() as u64;
+            check_len(Operand::Weights, len..=len, weights.len())?;
+        }
+        let in_parts = |len| usize::try_from(parts.bytes_of(len)).unwrap_or(usize::MAX);
+        let (slice_len, params_slice) = (address(dims.slice_len), in_parts(dims.slice_len));
+        let params_bytes = in_parts(dims.params_len());
+        Ok(Self {
+            plan,
+            source,
+            to,
+            indices,
+            ends,
+            combine: bags.combine,
+            slice_len,
+            slices: Slices {
+                bytes: SliceBytes {
+                    slice: 4 * slice_len,
+                    params_slice,
+                    params_stride: in_parts(dims.params_stride),
+                    output_stride: 4 * slice_len,
+                },
+                prefetch: Prefetch::above(Prefetch::MIN_DECODED_BYTES, params_bytes, params_slice),
+            },
+        })
+    }
+
+    /// Rows that are decoded to `f32`s, their parts, and what the output holds.
+    fn encoded(
+        plan: &'a GatherPlan,
+        encoded: Encoded<&'a [u8]>,
+        to: FloatKind,
+    ) -> Result<(Source<'a>, Parts, FloatKind), RunError> {
+        let (parts, dims) = (
+            plan.check_encoded(&encoded.map(|of| of.len()))?,
+            plan.dims(),
+        );
         let source = match encoded.encoding {
             Encoding::RowWise8 if parts.len == dims.slice_len => Source::RowWise8(RowWise8 {
                 params: encoded.rows,
@@ -182,59 +223,7 @@ impl<'a> Call<'a> {
             }),
             _ => Source::Encoded(EncodedRows::new(encoded, FloatKind::F32, parts, dims)),
         };
-        let call = Self::new(plan, source, to, indices, bags)?;
-        Ok(call.of_parts(parts))
-    }
-
-    fn new(
-        plan: &'a GatherPlan,
-        source: Source<'a>,
-        to: FloatKind,
-        indices: IndexValues<'a>,
-        bags: Bags<&'a [u8], &'a [f32]>,
-    ) -> Result<Self, RunError> {
-        let ends = Ends::checked(bags.offsets, indices.len())?;
-        if let Combine::Weighted(weights) = bags.combine {
-            let len = indices.len() as u64;
-            check_len(Operand::Weights, len..=len, weights.len())?;
-        }
-        let call = Self {
-            plan,
-            source,
-            to,
-            indices,
-            ends,
-            combine: bags.combine,
-            slice_len: address(plan.dims().slice_len),
-            slices: Slices {
-                bytes: SliceBytes {
-                    slice: 0,
-                    params_slice: 0,
-                    params_stride: 0,
-                    output_stride: 0,
-                },
-                prefetch: Prefetch::default(),
-            },
-        };
-        Ok(call.of_parts(Parts::elements(4)))
-    }
-
-    /// The call, with params in these parts.
-    fn of_parts(mut self, parts: Parts) -> Self {
-        let dims = self.plan.dims();
-        let in_parts = |len| usize::try_from(parts.bytes_of(len)).unwrap_or(usize::MAX);
-        let (params_slice, rows) = (in_parts(dims.slice_len), dims.params_rows());
-        let params_bytes = in_parts(dims.params_stride).saturating_mul(address(rows));
-        self.slices = Slices {
-            bytes: SliceBytes {
-                slice: 4 * self.slice_len,
-                params_slice,
-                params_stride: in_parts(dims.params_stride),
-                output_stride: 4 * self.slice_len,
-            },
-            prefetch: Prefetch::above(Prefetch::MIN_DECODED_BYTES, params_bytes, params_slice),
-        };
-        self
+        Ok((source, parts, to))
     }
 
     fn output_len(&self) -> u64 {

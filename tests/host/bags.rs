@@ -285,6 +285,10 @@ fn bags_may_be_empty() {
     let narrow = Gather::new().plan(&[3, 0], &[4]).unwrap();
     let none = narrow.gather_bags(&[0.0_f32; 0], &[7; 4], Bags::mean(Offsets::each(2, 2)));
     assert!(none.unwrap().is_empty());
+    // Rows without elements, a mebibyte apart.
+    let apart = narrow.with_params_stride(1 << 20).unwrap();
+    let none = apart.gather_bags(&[0.0_f32; 0], &[7; 4], Bags::sum(Offsets::each(2, 2)));
+    assert!(none.unwrap().is_empty());
     let no_indices = Gather::new().plan(&[3, 2], &[0]).unwrap();
     let zeros = no_indices.gather_bags(&[1.0_f32; 6], &[0_i32; 0], Bags::max(&[0, 0][..]));
     assert_eq!(zeros.unwrap(), [0.0, 0.0]);
