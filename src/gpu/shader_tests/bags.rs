@@ -221,7 +221,7 @@ fn check(case: &Case) -> Vec<&'static str> {
             (Source::Indices, after(starts.indices, &indices)),
             (
                 Source::Offsets,
-                after(weights_start, bytemuck::cast_slice(&offsets)),
+                after(weights_start, bytemuck::cast_slice(offsets)),
             ),
             (
                 Source::Weights,
