@@ -451,7 +451,7 @@ impl Values for Floats<'_> {
 
     #[inline(always)]
     fn prefetch(self, prefetch: Prefetch, row: u64, len: usize) {
-        prefetch.slice(self.params, address(row).wrapping_mul(self.stride), len);
+        prefetch.whole_slice(self.params, address(row).wrapping_mul(self.stride), len);
     }
 }
 
@@ -476,7 +476,7 @@ impl Values for RowWise8<'_> {
 
     #[inline(always)]
     fn prefetch(self, prefetch: Prefetch, row: u64, len: usize) {
-        prefetch.slice(self.params, address(row).wrapping_mul(self.stride), len + 8);
+        prefetch.whole_slice(self.params, address(row).wrapping_mul(self.stride), len + 8);
     }
 }
 
