@@ -18,7 +18,7 @@ def write(**line):
 
 def of_torch():
     import torch
-    for case in range(80):
+    for case in range(60):
         rows, dim = random.randint(1, 9), random.randint(1, 5)
         sizes = [random.choice([0, 1, 2, 3, 7]) for _ in range(random.randint(1, 5))]
         sizes[-1] = max(sizes[-1], 1)

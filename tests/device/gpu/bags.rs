@@ -40,6 +40,8 @@ struct Operands {
     output_bytes: usize,
     /// Bytes before each operand.
     start: usize,
+    /// True if all operands lie in one buffer.
+    shares: bool,
     count: Option<u32>,
 }
 
@@ -55,44 +57,57 @@ impl Operands {
             each: (0, 0),
             output_bytes,
             start: 0,
+            shares: false,
             count: None,
         }
     }
 
     /// Runs some times, and returns the output, before and after which no byte may change; and the report.
     fn run(&self, gpu: &Gpu, case: &BagsCase) -> (Vec<u8>, Vec<u8>) {
-        let at_start = |bytes: &[u8]| {
-            let mut all = vec![0xa5; self.start];
-            all.extend(bytes);
-            all.resize(all.len().next_multiple_of(4) + 8, 0xa5);
-            upload(gpu, &all)
-        };
-        let weights: Vec<u8> = case.weights.iter().flat_map(|x| x.to_le_bytes()).collect();
+        let weights = words(&case.weights);
         let offsets = self.offsets.as_ref().map(|(_, _, bytes)| bytes.as_slice());
         let old = vec![0x5a; self.output_bytes];
-        let all = [&self.params, &self.indices, &weights, &old].map(|bytes| at_start(bytes));
-        let [params, indices, weights, output] = all;
-        let offsets_buffer = at_start(offsets.unwrap_or_default());
-        let qparams = self.qparams.each_ref().map(|bytes| at_start(bytes));
+        let [scales, zero_points] = &self.qparams;
+        let parts = [
+            &self.params,
+            &self.indices,
+            &old,
+            &weights,
+            scales,
+            zero_points,
+        ];
+        let parts = parts
+            .map(Vec::as_slice)
+            .into_iter()
+            .chain([offsets.unwrap_or_default()]);
+        let (mut images, mut places) = (vec![Vec::new(); 7], Vec::new());
+        for (number, part) in parts.enumerate() {
+            let image = if self.shares { 0 } else { number };
+            let all = &mut images[image];
+            all.resize(all.len().next_multiple_of(256) + self.start, 0xa5);
+            places.push((image, all.len()));
+            all.extend(part);
+            all.resize(all.len().next_multiple_of(4) + 8, 0xa5);
+        }
+        let made: Vec<_> = images.iter().map(|image| upload(gpu, image)).collect();
+        let slice = |number: usize| made[places[number].0].slice(places[number].1 as u64..);
         let report = upload(gpu, &[0; 80]);
         let count = upload(gpu, &self.count.unwrap_or(0).to_le_bytes());
-        let start = self.start as u64;
-        let ranges = [&params, &indices, &output].map(|buffer| buffer.slice(start..));
-        let mut buffers = buffers_of(self.types, ranges).report(report.slice(..));
+        let mut buffers = buffers_of(self.types, [0, 1, 2].map(slice)).report(report.slice(..));
         if !self.qparams[0].is_empty() {
-            buffers = buffers.scales(qparams[0].slice(start..));
+            buffers = buffers.scales(slice(4));
         }
         if !self.qparams[1].is_empty() {
-            buffers = buffers.zero_points(qparams[1].slice(start..));
+            buffers = buffers.zero_points(slice(5));
         }
         if self.count.is_some() {
             buffers = buffers.index_count(count.slice(..));
         }
         let offsets = match &self.offsets {
-            Some((len, kind, _)) => Offsets::new(offsets_buffer.slice(start..), *kind, *len),
+            Some((len, kind, _)) => Offsets::new(slice(6), *kind, *len),
             None => Offsets::each(self.each.0, self.each.1),
         };
-        let bags = case.bags(offsets, weights.slice(start..));
+        let bags = case.bags(offsets, slice(3));
         let prepared = gpu
             .gatherer()
             .prepare_bags(&case.plan(), &buffers, bags)
@@ -100,11 +115,13 @@ impl Operands {
         let mut first = None;
         for _ in 0..if takes_every_case() { 10 } else { 3 } {
             gpu.submit(|encoder| prepared.encode(encoder));
-            let [written, report] = read_back(gpu, [&output, &report]);
-            let (before, rest) = written.split_at(self.start);
+            let (image, start) = places[2];
+            let [written, report] = read_back(gpu, [&made[image], &report]);
+            let (before, rest) = written.split_at(start);
             let (found, after) = rest.split_at(self.output_bytes);
+            let was = &images[image];
             assert!(
-                before.iter().chain(after).all(|&byte| byte == 0xa5),
+                before == &was[..start] && after == &was[was.len() - after.len()..],
                 "{case:?}"
             );
             let found = (found.to_vec(), report);
@@ -164,6 +181,7 @@ fn check(gpu: &Gpu, case: &BagsCase, number: usize) {
         indices,
         offsets: Some(offsets),
         start: number % 7 * 4,
+        shares: number % 4 == 3,
         ..Operands::of(case, expected.len())
     };
     let (found, report) = operands.run(gpu, case);
@@ -250,6 +268,7 @@ fn encoded_rows(gpu: &'static Gpu) {
                 params: rows.clone(),
                 qparams: qparams.clone(),
                 start: 4 * (number % 3),
+                shares: number % 4 == 2,
                 ..Operands::of(&case, expected.len())
             };
             assert!(
