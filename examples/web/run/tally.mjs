@@ -6,6 +6,8 @@ const EXPECTED = {
   'gpu::lines': 482,
   'gpu::documentation': 23,
   'gpu::examples': 5,
+  'gpu::halves': 60,
+  'gpu::bags': 44,
   'gpu::faults': 6,
   'gpu::no_adapter': 2,
 };
