@@ -21,7 +21,7 @@ override IS_WEIGHTED: u32 = 0u;
 const BLOCK_PLACES: u32 = 1024u;
 const NEGATIVE_INFINITY: u32 = 0xff800000u;
 
-// What rows are combined to, and how many were good.
+// The unit that rows are combined to, and the number of rows that were good.
 struct Combined {
     value: Unit,
     rows: u32,

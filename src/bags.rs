@@ -115,10 +115,10 @@ impl<'a, I: Index> From<&'a [I]> for Offsets<&'a [u8]> {
 /// | [`max`](Self::max) | the greatest of each element, as [`Reduce::Max`](crate::Reduce::Max) |
 ///
 /// All is counted in `f32`. The first 1,024 places of a bag are summed one by one; each later 1,024 by themselves, from +0, and
-/// that sum is added. A place counts whether its index is good or bad. So the result has the same bits on each device and with any number
-/// of threads. A NaN has the bits 0x7fc00000. Halves are rounded once, at the end.
+/// that sum is added. A place counts whether its index is good or bad. So the result has the same bits on each device, but for the encoded
+/// values that [`Encoding`](crate::Encoding) lists, and with any number of threads. A NaN is 0x7fc00000. Halves are rounded once, at the end.
 ///
-/// `O` holds the offsets and `W` the weights, one `f32` for each index: slices on the CPU.
+/// `O` holds the offsets and `W` the weights, one `f32` for each index: bytes and a slice on the CPU.
 ///
 /// ```
 /// use wgpu_gather::{Bags, BadIndices, Gather};

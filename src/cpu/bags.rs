@@ -365,7 +365,7 @@ impl<'t> TaskBags<'t> {
 
 /// A way to combine a row's value with what earlier rows gave.
 trait Kind: Copy {
-    /// What the first row is combined with.
+    /// The number that a bag's or a block's first row is combined with.
     const START: f32;
     /// How many places are combined one by one.
     const BLOCK: u64 = BLOCK_PLACES;

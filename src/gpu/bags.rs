@@ -47,7 +47,7 @@ pub(crate) struct Passes {
     is_empty: bool,
 }
 
-/// What params are decoded to before they are combined: `None` if they are `f32`s.
+/// The decoding of rows to `f32`s before they are combined; `None` if params are `f32`s.
 fn decoding(types: ElementTypes) -> Result<Option<Decoding>, GatherError> {
     match (types.encoding(), types.element_bytes()) {
         (None, 4) | (Some(Encoding::F32), _) => Ok(None),
@@ -82,7 +82,7 @@ pub(super) fn typed<'p, O, W>(
     Ok(typed)
 }
 
-/// What a call's bags take in buffers: the plan with the output's bytes, and the ranges with those of offsets and weights.
+/// The plan with the output's bytes, and the caller's ranges with those of offsets and weights, after the checks of both.
 pub(super) fn given<'p, 'a>(
     plan: &'p GatherPlan,
     given: &Given<'a>,

@@ -223,7 +223,7 @@ impl Gatherer {
     }
 
     /// Prepares sums, means or maxima over bags of indices: what [`GatherPlan::gather_bags`] and
-    /// [`gather_bags_encoded`](GatherPlan::gather_bags_encoded) return on the CPU, with the same bits. `buffers` are those of a gather, whose
+    /// [`gather_bags_encoded`](GatherPlan::gather_bags_encoded) return on the CPU: [`Bags`] says which bits are the same. `buffers` are those of a gather, whose
     /// output has a slice for each bag. Params are `f32`s, or rows of an encoding: for halves give
     /// [`ElementTypes::decoded`](crate::ElementTypes::decoded) with [`Encoding::F16`](crate::Encoding::F16) or `Bf16`. The
     /// [index count](Buffers::index_count) counts bags.
