@@ -20,6 +20,7 @@ override IS_WEIGHTED: u32 = 0u;
 // How many places of a bag are summed one by one; each later so many are summed by themselves.
 const BLOCK_PLACES: u32 = 1024u;
 const NEGATIVE_INFINITY: u32 = 0xff800000u;
+const ONE: u32 = 0x3f800000u;
 
 // The unit that rows are combined to, and the number of rows that were good.
 struct Combined {
@@ -43,10 +44,6 @@ fn first_of(bag: u32) -> u32 {
     return select(select(min(low, places), places, is_large), 0u, (top & gather.bags.offset_sign) != 0u);
 }
 
-fn end_of(bag: u32, first: u32) -> u32 {
-    return max(first, first_of(bag + 1u));
-}
-
 // The last bag that begins at a place or before, if offsets are in order; else any bag.
 fn bag_of(place: u32) -> u32 {
     var low = 0u;
@@ -63,25 +60,84 @@ fn bag_of(place: u32) -> u32 {
 }
 
 fn source_at(place: u32) -> SourceRow {
-    return source_row_of(output_row_of(place));
+    return source_row_of(OutputRow(place, 0u, 0u, 0u));
 }
 
 fn unit_of(source: SourceRow, unit: u32) -> Unit {
     return load_unit(gather.params_start + source.params_row * gather.params_stride, unit, source.held);
 }
 
-// A unit for a sum or a maximum; one that changes neither if there is no row.
-fn term(place: u32, value: Unit, is_there: bool) -> Unit {
-    var found = value;
-    if IS_WEIGHTED == 1u {
-        found = products(found, weights[gather.bags.weights_start + place]);
+// The units of four places, in order.
+struct Four {
+    a: Unit,
+    b: Unit,
+    c: Unit,
+    d: Unit,
+}
+
+// The later three units, then another.
+fn followed(four: Four, last: Unit) -> Four {
+    return Four(four.b, four.c, four.d, last);
+}
+
+fn magnitudes_of(four: Four) -> Magnitudes {
+    let of_two = with_magnitudes(with_magnitudes(no_magnitudes(), four.a), four.b);
+    return with_magnitudes(with_magnitudes(of_two, four.c), four.d);
+}
+
+// A unit of a row, or one that changes neither a sum nor a maximum.
+fn term(value: Unit, is_there: bool) -> Unit {
+    return select(Unit(select(NEGATIVE_INFINITY, SIGN_BIT, are_float_sums())), value, is_there);
+}
+
+// A row's weight, or 1.
+fn weight_at(place: u32, is_there: bool) -> u32 {
+    return select(ONE, weights[gather.bags.weights_start + place], is_there);
+}
+
+// What is done by integers takes many instructions, so loops have it once. No compiler knows that they are short, and unrolls them.
+fn terms_in_loop() -> u32 {
+    return 4u + gather.quantized.zero;
+}
+
+fn weighted(terms: Four, factors: vec4<u32>) -> Four {
+    let units = Four(Unit(factors.x), Unit(factors.y), Unit(factors.z), Unit(factors.w));
+    var found = terms;
+    if are_factors(magnitudes_of(terms)) & are_factors(magnitudes_of(units)) {
+        found.a = plain_products(terms.a, units.a);
+        found.b = plain_products(terms.b, units.b);
+        found.c = plain_products(terms.c, units.c);
+        found.d = plain_products(terms.d, units.d);
+        return found;
     }
-    return select(Unit(select(NEGATIVE_INFINITY, SIGN_BIT, are_float_sums())), found, is_there);
+    var left = factors;
+    for (var turn = 0u; turn < terms_in_loop(); turn++) {
+        found = followed(found, products_by_integers(found.a, Unit(left.x)));
+        left = left.yzwx;
+    }
+    return found;
+}
+
+fn sums_in_loop(value: Unit, terms: Four) -> Unit {
+    var sum = value;
+    var left = terms;
+    for (var turn = 0u; turn < terms_in_loop(); turn++) {
+        sum = sums_by_integers(sum, left.a);
+        left = followed(left, left.a);
+    }
+    return sum;
+}
+
+// No rows, combined.
+fn nothing() -> Combined {
+    return Combined(select(Unit(NEGATIVE_INFINITY), Unit(), are_float_sums()), 0u);
 }
 
 // Combines the rows from one place to before another, four at a time.
 fn combined(first: u32, end: u32, unit: u32) -> Combined {
-    var found = Combined(select(Unit(NEGATIVE_INFINITY), Unit(), are_float_sums()), 0u);
+    var found = nothing();
+    // True if the device may add plain terms. It may go on then: see float_sums.wgsl.
+    var is_plain = true;
     for (var at = first; at < end; at += 4u) {
         // Places past the end repeat the last one.
         let left = end - 1u - at;
@@ -92,34 +148,32 @@ fn combined(first: u32, end: u32, unit: u32) -> Combined {
         let b = source_at(at_b);
         let c = source_at(at_c);
         let d = source_at(at_d);
-        let of_a = unit_of(a, unit);
-        let of_b = unit_of(b, unit);
-        let of_c = unit_of(c, unit);
-        let of_d = unit_of(d, unit);
         let has_b = b.held & (left >= 1u);
         let has_c = c.held & (left >= 2u);
         let has_d = d.held & (left >= 3u);
-        let to_a = term(at, of_a, a.held);
-        let to_b = term(at_b, of_b, has_b);
-        let to_c = term(at_c, of_c, has_c);
-        let to_d = term(at_d, of_d, has_d);
-        if are_float_sums() {
-            let of_two = with_magnitudes(with_magnitudes(no_magnitudes(), to_a), to_b);
-            if can_begin(found.value) && are_plain(with_magnitudes(with_magnitudes(of_two, to_c), to_d)) {
-                found.value = plain_sums(plain_sums(plain_sums(plain_sums(found.value, to_a), to_b), to_c), to_d);
-            } else {
-                found.value = float_sums(float_sums(float_sums(float_sums(found.value, to_a), to_b), to_c), to_d);
-            }
+        // In reverse: a compiler that waits for the load that is used first has then issued all four.
+        let of_d = unit_of(d, unit);
+        let of_c = unit_of(c, unit);
+        let of_b = unit_of(b, unit);
+        let of_a = unit_of(a, unit);
+        var terms = Four(term(of_a, a.held), term(of_b, has_b), term(of_c, has_c), term(of_d, has_d));
+        if IS_WEIGHTED == 1u {
+            let factors = vec4<u32>(weight_at(at, a.held), weight_at(at_b, has_b), weight_at(at_c, has_c), weight_at(at_d, has_d));
+            terms = weighted(terms, factors);
+        }
+        is_plain = is_plain & are_plain(magnitudes_of(terms));
+        if !are_float_sums() {
+            found.value = reduced(reduced(reduced(reduced(found.value, terms.a), terms.b), terms.c), terms.d);
+        } else if is_plain {
+            let of_two = plain_sums(plain_sums(found.value, terms.a), terms.b);
+            found.value = plain_sums(plain_sums(of_two, terms.c), terms.d);
         } else {
-            found.value = reduced(reduced(reduced(reduced(found.value, to_a), to_b), to_c), to_d);
+            found.value = sums_in_loop(found.value, terms);
+            is_plain = can_begin(found.value);
         }
         found.rows += u32(a.held) + u32(has_b) + u32(has_c) + u32(has_d);
     }
     return found;
-}
-
-fn with_block(found: Combined, block: Combined) -> Combined {
-    return Combined(reduced(found.value, block.value), found.rows + block.rows);
 }
 
 // Where a stretch's first unit is in `sums`.
@@ -136,7 +190,7 @@ fn bag_blocks(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invoca
     let stretch = lane.row * BLOCK_PLACES;
     let bag = bag_of(stretch);
     let bag_first = first_of(bag);
-    let bag_end = end_of(bag, bag_first);
+    let bag_end = first_of(bag + 1u);
     // The stretch's first place is in a later block, or begins one, if it is after the bag's first.
     let after = stretch - min(bag_first, stretch);
     let first = stretch + (BLOCK_PLACES - after % BLOCK_PLACES) % BLOCK_PLACES;
@@ -161,18 +215,18 @@ fn bags(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         return;
     }
     let bag_first = first_of(lane.row);
-    let bag_end = end_of(lane.row, bag_first);
-    var first = bag_first + min(bag_end - bag_first, BLOCK_PLACES);
-    var found = combined(bag_first, first, lane.unit);
-    while first < bag_end {
+    let bag_end = first_of(lane.row + 1u);
+    var found = nothing();
+    for (var first = bag_first; first < bag_end;) {
         let end = first + min(bag_end - first, BLOCK_PLACES);
         let at = sums_of(first / BLOCK_PLACES);
-        if vec4<u32>(sums[at + gather.units]).x == lane.row + 1u {
-            let rows = vec4<u32>(sums[at + gather.units + 1u]).x;
-            found = with_block(found, Combined(sums[at + lane.unit], rows));
+        var block: Combined;
+        if first > bag_first && vec4<u32>(sums[at + gather.units]).x == lane.row + 1u {
+            block = Combined(sums[at + lane.unit], vec4<u32>(sums[at + gather.units + 1u]).x);
         } else {
-            found = with_block(found, combined(first, end, lane.unit));
+            block = combined(first, end, lane.unit);
         }
+        found = Combined(reduced(found.value, block.value), found.rows + block.rows);
         first = end;
     }
     if gather.bags.is_mean == 1u {

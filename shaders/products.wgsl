@@ -14,12 +14,9 @@ fn are_factors(numbers: Magnitudes) -> bool {
     return (numbers.least >= FIRST_FACTOR - 1u) & (numbers.greatest < FACTORS_END);
 }
 
-fn products(values: Unit, factor: u32) -> Unit {
-    let factors = Unit(factor);
-    if are_factors(with_magnitudes(with_magnitudes(no_magnitudes(), values), factors)) {
-        return bitcast<Unit>(bitcast<Floats>(values) * bitcast<Floats>(factors)) ^ Unit(gather.quantized.zero);
-    }
-    return products_by_integers(values, factors);
+// For factors only.
+fn plain_products(x: Unit, y: Unit) -> Unit {
+    return bitcast<Unit>(bitcast<Floats>(x) * bitcast<Floats>(y)) ^ Unit(gather.quantized.zero);
 }
 
 // The magnitude's mantissa, with its highest bit as bit 23; 0 for zero.

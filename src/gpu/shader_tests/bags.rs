@@ -4,19 +4,17 @@ use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 
 use gather_oracle::sweep;
-use naga::ShaderStage;
-use naga::back::pipeline_constants::process_overrides;
 use naga_interpreter::{Access, Machine, Memory};
 
-use super::lanes::{index_of, mixed};
-use super::parsed::ValidModule;
+use super::float_sums::hostile;
+use super::lanes::{index_of, mixed, module};
 use crate::bags::{Bags, Combine, Offsets};
 use crate::element::ElementTypes;
 use crate::encoding::{Encoded, Encoding, FloatKind, QPARAMS};
 use crate::gpu::bags::{Passes, Starts};
 use crate::gpu::kernel::WORKGROUP_SIZE;
 use crate::gpu::pass::{Bind, Grid, Pass, Source};
-use crate::gpu::shaders::{Shader, binding};
+use crate::gpu::shaders::binding;
 use crate::gpu::types::{TypedPlan, size};
 use crate::gpu::uniform::GatherUniform;
 use crate::index::{Index, IndexKind};
@@ -48,17 +46,7 @@ impl Lanes {
         self.binds = pass.binds.iter().collect();
         self.written.clear();
         let entry_point = pass.key.entry_point;
-        let shader = ValidModule::new(Shader::of(entry_point), false);
-        let overrides = entry_point.overrides().into_iter();
-        let (module, _) = process_overrides(
-            &shader.module,
-            &shader.info,
-            Some((ShaderStage::Compute, entry_point.name())),
-            &overrides
-                .map(|(name, value)| (name.to_owned(), value))
-                .collect(),
-        )
-        .expect("values of overrides");
+        let module = module(entry_point);
         let machine = Machine::new(&module, entry_point.name());
         let Grid::Given([width, height, _]) = pass.grid else {
             panic!("a grid that is known")
@@ -135,6 +123,8 @@ struct Case {
     index_kind: IndexKind,
     /// Bytes after aligned offsets.
     start: u64,
+    /// True if some values and weights are subnormal, infinite, NaNs or zeros of either sign.
+    hostile: bool,
 }
 
 /// Runs all passes, compares output and report with the CPU, and returns the passes' names.
@@ -169,9 +159,21 @@ fn check(case: &Case) -> Vec<&'static str> {
             .map(|at| 0x30 | mixed(seed + at).to_le_bytes()[0] & 15)
             .collect()
     };
-    let params = bytes(1, typed.bytes.params);
+    let mut params = bytes(1, typed.bytes.params);
+    let hostile = hostile();
+    let number = |at: u64| match case.hostile && mixed(at).is_multiple_of(9) {
+        true => f32::from_bits(hostile[index_of(u64::from(mixed(at)) / 9) % hostile.len()]),
+        false => (at % 17) as f32 - 5.5,
+    };
+    if case.hostile {
+        params = bytemuck::pod_collect_to_vec(
+            &(0..typed.bytes.params / 4).map(number).collect::<Vec<_>>(),
+        );
+    }
     let qparams = [2, 3].map(|seed| bytes(seed << 20, typed.bytes.qparams[index_of(seed) - 2]));
-    let weights: Vec<f32> = (0..count).map(|at| (at % 17) as f32 - 5.5).collect();
+    let weights: Vec<f32> = (0..count.cast_unsigned())
+        .map(|at| number(at + 99))
+        .collect();
     let combine = match case.combine {
         Combine::Sum => Combine::Sum,
         Combine::Weighted(()) => Combine::Weighted(&weights[..]),
@@ -267,7 +269,7 @@ fn check(case: &Case) -> Vec<&'static str> {
         FloatKind::F16 => halves(&values, |x| half::f16::from_f32(x).to_bits()),
         _ => halves(&values, |x| half::bf16::from_f32(x).to_bits()),
     };
-    assert!(values.iter().all(|value| value.is_finite()));
+    assert!(case.hostile || values.iter().all(|value| value.is_finite()));
     assert_eq!(
         lanes.words[&Source::Slices],
         after(starts.output, &expected),
@@ -332,6 +334,7 @@ fn lanes_combine_the_rows_of_bags() {
                     policy: [BadIndices::Fill, BadIndices::Clamp, BadIndices::Wrap][at % 3],
                     index_kind: [IndexKind::I64, IndexKind::I8][(number + at) % 2],
                     start: [0, 13, 4, 22][(at + number) % 4],
+                    hostile: false,
                 });
             }
         }
@@ -345,6 +348,7 @@ fn lanes_combine_the_rows_of_bags() {
         policy: BadIndices::Fill,
         index_kind: i64::KIND,
         start: 0,
+        hostile: false,
     };
     let offsets = vec![0, 1, 1025, 2050, 2050, 4350, 4353];
     let names = ["count_bad", "finish_report", "bag_blocks", "bags"];
@@ -355,6 +359,22 @@ fn lanes_combine_the_rows_of_bags() {
         Combine::Max,
     ] {
         assert_eq!(check(&long(offsets.clone(), combine)), names);
+    }
+    for (at, combine) in [
+        Combine::Sum,
+        Combine::Weighted(()),
+        Combine::Mean,
+        Combine::Max,
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let hostile = Case {
+            shape: [40, 4 - at % 2, 3],
+            hostile: true,
+            ..long((0..30).map(|at| at * 37 / 2).collect(), combine)
+        };
+        check(&hostile);
     }
     // Bags that overlap, end before they begin, or lie outside.
     let fall = vec![0, 3000, 100, 2900, -7, 1 << 32, i64::MAX, 0, i64::MIN, 5];

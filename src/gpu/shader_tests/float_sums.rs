@@ -76,7 +76,7 @@ fn sum(a: u32, b: u32) -> u32 {
 }
 
 /// Zeros, subnormals, infinities, NaNs, both ends of each exponent range, and ties between them.
-fn hostile() -> Vec<u32> {
+pub(super) fn hostile() -> Vec<u32> {
     let mantissas = [
         0, 1, 2, 3, 0x3f_ffff, 0x40_0000, 0x40_0001, 0x7f_fffe, 0x7f_ffff,
     ];
@@ -146,7 +146,8 @@ fn products_and_quotients_have_the_bits_of_the_processor() {
         );
     };
     for product in [
-        "products(a, vec4<u32>(b).x)",
+        "select(products_by_integers(a, Unit(vec4<u32>(b).x)), plain_products(a, Unit(vec4<u32>(b).x)), \
+         are_factors(with_magnitudes(with_magnitudes(no_magnitudes(), a), Unit(vec4<u32>(b).x))))",
         "products_by_integers(a, Unit(vec4<u32>(b).x))",
     ] {
         run("vec4", product, pairs(), |[a, b], found| {

@@ -47,6 +47,7 @@ fn numbers_are_the_same_in_both_languages() {
         ("FIRST_PLAIN", 25 << 24),
         ("PLAIN_END", 243 << 24),
         ("SIGN_BIT", (-0.0_f32).to_bits()),
+        ("ONE", 1.0_f32.to_bits()),
         ("INFINITY", f32::INFINITY.to_bits()),
         ("NAN", f32::NAN.to_bits()),
         ("NEGATIVE_INFINITY", f32::NEG_INFINITY.to_bits()),
