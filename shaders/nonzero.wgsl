@@ -3,7 +3,7 @@
 // The numbers of a mask's true entries, in order, and their count. A lane owns 32 entries, which become a word of bits; a workgroup
 // owns a tile of them.
 //
-//   nonzero_of_bits    entries -> a word of bits for each lane, and how many of the tile's entries are true; also _bytes, _words
+//   nonzero_bits       entries -> a word of bits for each lane, and how many of the tile's entries are true
 //   nonzero_scan       replaces the count of each tile by the sum of those before it, and adds the sum of all after the last tile
 //   nonzero_numbers    bits -> numbers, each at the place that its tile's sum gives it
 //   nonzero_fill       the fill, from the count on
@@ -16,6 +16,9 @@
 //   order.tiles, .first_key     how many tiles the dispatch has, and which is the first
 //   most_rows                   the size: how many numbers there is room for, from word output_start on
 //   fill                        the fill's word
+
+// The bits of an entry: 1, 8 or 32.
+override ENTRY_BITS: u32 = 1u;
 
 // The counts or the sums of all tiles, then the sum of all.
 @group(0) @binding(18) var<storage, read_write> counts: array<u32>;
@@ -45,21 +48,21 @@ fn true_bytes(word: u32) -> u32 {
     return ((high >> 7u) * 0x10204080u) >> 28u;
 }
 
-// A bit for each of the lane's entries, which have so many bits.
-fn true_entries(lane: u32, entry_bits: u32) -> u32 {
-    if entry_bits == 1u {
+// A bit for each of the lane's entries.
+fn true_entries(lane: u32) -> u32 {
+    if ENTRY_BITS == 1u {
         return entry_word(lane);
     }
     var found = 0u;
-    for (var k = 0u; k < entry_bits; k++) {
-        let word = entry_word(lane * entry_bits + k);
-        found |= select(select(0u, 1u, word != 0u) << k, true_bytes(word) << ((4u * k) & 31u), entry_bits == 8u);
+    for (var k = 0u; k < ENTRY_BITS; k++) {
+        let word = entry_word(lane * ENTRY_BITS + k);
+        found |= select(select(0u, 1u, word != 0u) << k, true_bytes(word) << ((4u * k) & 31u), ENTRY_BITS == 8u);
     }
     return found;
 }
 
-// Writes the bits and the count of the workgroup's tile, if it has one.
-fn write_bits(workgroup: vec3<u32>, local: u32, entry_bits: u32) {
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn nonzero_bits(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let tile = number_of(workgroup);
     if tile >= gather.order.tiles {
         return;
@@ -69,28 +72,13 @@ fn write_bits(workgroup: vec3<u32>, local: u32, entry_bits: u32) {
     var found = 0u;
     if first < gather.rows {
         let most = min(gather.rows - first, 32u);
-        found = (true_entries(lane, entry_bits) ^ gather.beyond) & (ALL_BITS >> (32u - most));
+        found = (true_entries(lane) ^ gather.beyond) & (ALL_BITS >> (32u - most));
     }
     bits[lane] = found;
     let sums = sum_before(local, countOneBits(found));
     if local == 0u {
         counts[gather.order.first_key + tile] = sums.y;
     }
-}
-
-@compute @workgroup_size(WORKGROUP_SIZE)
-fn nonzero_of_bits(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    write_bits(workgroup, local, 1u);
-}
-
-@compute @workgroup_size(WORKGROUP_SIZE)
-fn nonzero_of_bytes(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    write_bits(workgroup, local, 8u);
-}
-
-@compute @workgroup_size(WORKGROUP_SIZE)
-fn nonzero_of_words(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    write_bits(workgroup, local, 32u);
 }
 
 // One workgroup turns the counts of tiles into the number of true entries before each tile.

@@ -22,11 +22,16 @@ const TILE_BITS_BYTES: u64 = TILE / 8;
 /// The entry points of shaders/nonzero.wgsl: one for each kind of mask, and those after them.
 pub(crate) const NONZERO: [EntryPoint; 6] = {
     use binding::{BITS, COUNTS, ENTRIES, FOUND, NUMBERS, UNIFORM};
-    const OF_MASK: &[u32] = &[UNIFORM, COUNTS, ENTRIES, BITS];
+    const fn of_mask(entry_bits: &'static [(&'static str, u32); 1]) -> Alone {
+        Alone {
+            overrides: entry_bits,
+            ..alone("nonzero_bits", &[UNIFORM, COUNTS, ENTRIES, BITS])
+        }
+    }
     [
-        EntryPoint::Alone(&alone("nonzero_of_bits", OF_MASK)),
-        EntryPoint::Alone(&alone("nonzero_of_bytes", OF_MASK)),
-        EntryPoint::Alone(&alone("nonzero_of_words", OF_MASK)),
+        EntryPoint::Alone(&of_mask(&[("ENTRY_BITS", 1)])),
+        EntryPoint::Alone(&of_mask(&[("ENTRY_BITS", 8)])),
+        EntryPoint::Alone(&of_mask(&[("ENTRY_BITS", 32)])),
         EntryPoint::Alone(&alone("nonzero_scan", &[UNIFORM, COUNTS, FOUND])),
         EntryPoint::Alone(&alone("nonzero_numbers", &[UNIFORM, COUNTS, BITS, NUMBERS])),
         EntryPoint::Alone(&alone("nonzero_fill", &[UNIFORM, COUNTS, NUMBERS])),
@@ -41,6 +46,7 @@ const fn alone(name: &'static str, bindings: &'static [u32]) -> Alone {
         name,
         file: "nonzero",
         bindings,
+        overrides: &[],
         workgroup_bytes: WORKGROUP_SIZE * WORD_BYTES,
     }
 }

@@ -1,7 +1,5 @@
 //! Pipelines and shader modules. A module joins a few files in shaders/, so that only the code that a gather needs is compiled.
 
-use std::hash::{Hash, Hasher};
-
 use super::combine::CombineRows;
 use super::find_rows::FindRows;
 use super::kernel::{Kernel, Unit};
@@ -37,7 +35,7 @@ pub(crate) enum EntryPoint {
         pass: IndexRowsPass,
         find: FindRows,
     },
-    /// An entry point without variants, which only calls of one kind need: an app without such calls does not hold it.
+    /// An entry point that stands alone, which only calls of one kind need: an app without such calls does not hold it.
     Alone(&'static Alone),
     /// A pass over a scatter's sorted index rows.
     Fold {
@@ -55,28 +53,15 @@ pub(crate) enum EntryPoint {
     OutOfRange,
 }
 
-/// An entry point that is known by its name.
-#[derive(Debug)]
+/// An entry point that only its overrides vary.
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Alone {
     pub(crate) name: &'static str,
     pub(crate) file: &'static str,
     pub(crate) bindings: &'static [u32],
+    pub(crate) overrides: &'static [(&'static str, u32)],
     /// The most workgroup memory that an entry point of its file uses.
     pub(crate) workgroup_bytes: u32,
-}
-
-impl PartialEq for Alone {
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
-    }
-}
-
-impl Eq for Alone {}
-
-impl Hash for Alone {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.name.hash(state);
-    }
 }
 
 impl EntryPoint {
@@ -192,11 +177,13 @@ impl EntryPoint {
             Self::IndexRows { find, .. } => return find.overrides(),
             Self::Fold { update, .. } => return update.overrides(),
             Self::Bags(of) => return of.overrides(),
-            Self::Alone(_)
-            | Self::Narrow(_)
-            | Self::FinishReport
-            | Self::CountRows
-            | Self::OutOfRange => {
+            Self::Alone(of) => {
+                let overrides = of.overrides.iter();
+                return overrides
+                    .map(|&(name, value)| (name, value.into()))
+                    .collect();
+            }
+            Self::Narrow(_) | Self::FinishReport | Self::CountRows | Self::OutOfRange => {
                 return Vec::new();
             }
         };

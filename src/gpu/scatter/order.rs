@@ -50,6 +50,7 @@ pub(crate) const SORT: [EntryPoint; 4] = {
             name,
             file: "sort",
             bindings,
+            overrides: &[],
             workgroup_bytes: WORKGROUP_BYTES,
         }
     }

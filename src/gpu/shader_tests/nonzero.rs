@@ -7,11 +7,11 @@ use std::convert::Infallible;
 use naga_interpreter::{Access, Machine, Memory};
 
 use super::all_texts;
-use super::lanes::{index_of, mixed};
+use super::lanes::{index_of, mixed, module_of};
 use crate::gpu::kernel::WORKGROUP_SIZE;
 use crate::gpu::nonzero::{NONZERO, Passes};
 use crate::gpu::pass::{Bind, Grid, Pass, Source};
-use crate::gpu::shaders::binding;
+use crate::gpu::shaders::{EntryPoint, binding};
 use crate::gpu::uniform::GatherUniform;
 use crate::mask::Mask;
 
@@ -77,14 +77,14 @@ impl Memory for Lanes {
     }
 }
 
-fn module() -> naga::Module {
+fn module(entry_point: EntryPoint) -> naga::Module {
     let texts = [all_texts("common"), SCAN, all_texts("nonzero")];
-    naga::front::wgsl::parse_str(&texts.join("\n")).expect("a shader is WGSL")
+    module_of(&texts.join("\n"), entry_point)
 }
 
 impl Lanes {
     /// Runs a pass; what the lanes of a workgroup sum is worked out from the bits.
-    fn play(&mut self, module: &naga::Module, pass: &Pass) {
+    fn play(&mut self, pass: &Pass) {
         self.uniform = pass.uniform.expect("each pass has a uniform");
         self.binds = pass.binds.iter().collect();
         let Grid::Given([width, height, _]) = pass.grid else {
@@ -103,7 +103,8 @@ impl Lanes {
                 .retain(|(source, _)| *source != Source::Scratch(1));
             return;
         }
-        let machine = Machine::new(module, entry_point.name());
+        let module = module(entry_point);
+        let machine = Machine::new(&module, entry_point.name());
         for workgroup in 0..width * height {
             let tile = (first + workgroup) as usize;
             let lanes = tile * WORKGROUP_SIZE as usize;
@@ -171,9 +172,9 @@ fn check(
         written: HashSet::new(),
         read_of_mask: 0,
     };
-    let (module, mut played) = (module(), 0);
+    let mut played = 0;
     let Ok(()) = passes.each(&mut |pass| {
-        lanes.play(&module, &pass);
+        lanes.play(&pass);
         played += 1;
         Ok::<_, Infallible>(())
     });

@@ -126,6 +126,11 @@ pub(super) fn file_name(entry_point: EntryPoint) -> String {
         let combine = combine.collect::<String>();
         name += &format!("-{}{unit}-{}{combine}", of.unit.file(), of.find.name());
     }
+    if let EntryPoint::Alone(of) = entry_point {
+        for (override_name, value) in of.overrides {
+            name += &format!("-{override_name}-{value}").to_lowercase();
+        }
+    }
     if let EntryPoint::Narrow(to) = entry_point {
         name += &format!("-{to}");
     }

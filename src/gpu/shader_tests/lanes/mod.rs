@@ -36,23 +36,28 @@ pub(super) fn module(entry_point: EntryPoint) -> Arc<Module> {
         .lock()
         .unwrap_or_else(|poisoned| poisoned.into_inner());
     let module = modules.entry(entry_point).or_insert_with(|| {
-        let module = naga::front::wgsl::parse_str(&Shader::of(entry_point).wgsl(all_texts));
-        let module = module.expect("a shader is WGSL");
-        let mut validator = Validator::new(ValidationFlags::all(), Capabilities::empty());
-        let info = validator.validate(&module).expect("a shader is valid");
-        let overrides = entry_point.overrides().into_iter();
-        let (module, _) = process_overrides(
-            &module,
-            &info,
-            Some((ShaderStage::Compute, entry_point.name())),
-            &overrides
-                .map(|(name, value)| (name.to_owned(), value))
-                .collect(),
-        )
-        .expect("the shader has the overrides");
-        Arc::new(module.into_owned())
+        let text = Shader::of(entry_point).wgsl(all_texts);
+        Arc::new(module_of(&text, entry_point))
     });
     Arc::clone(module)
+}
+
+/// The module of a text, with an entry point's values for the overrides.
+pub(super) fn module_of(text: &str, entry_point: EntryPoint) -> Module {
+    let module = naga::front::wgsl::parse_str(text).expect("a shader is WGSL");
+    let mut validator = Validator::new(ValidationFlags::all(), Capabilities::empty());
+    let info = validator.validate(&module).expect("a shader is valid");
+    let overrides = entry_point.overrides().into_iter();
+    let (module, _) = process_overrides(
+        &module,
+        &info,
+        Some((ShaderStage::Compute, entry_point.name())),
+        &overrides
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect(),
+    )
+    .expect("the shader has the overrides");
+    module.into_owned()
 }
 
 /// A call's buffers while its passes run.
