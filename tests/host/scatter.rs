@@ -2,11 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
 use half::{bf16, f16};
 use testkit::oracle::Case;
 use testkit::samples::POLICIES;
 use testkit::scatter::{Number, Scatters, Told, check, check_recorded, numbers, run};
-use testkit::sweep::takes_every_case;
+use testkit::sweep::{self, takes_every_case};
 use testkit::{cases, of_index_type};
 use wgpu_gather::{
     ElementTypes, Encoding, Gather, GatherElements, GatherNd, GatherPlan, Index, IndexKind, Reduce,
@@ -58,17 +60,21 @@ fn check_case(case: &Case, number: &mut usize) {
 
 #[test]
 fn every_case_of_the_table_equals_the_definition() {
-    let mut number = 0;
-    for case in cases::table()
-        .into_iter()
-        .chain(cases::index_values())
-        .chain(cases::slice_lengths())
-    {
+    let cases = cases::table().into_iter();
+    let cases = cases.chain(cases::index_values());
+    let cases: Vec<_> = cases.chain(cases::slice_lengths()).collect();
+    let numbered = AtomicUsize::new(0);
+    sweep::on_all_cores(&cases, |first, case| {
         if case.check_plan() {
-            check_case(&case, &mut number);
+            let mut number = first;
+            check_case(case, &mut number);
+            numbered.fetch_add(number - first, Relaxed);
         }
-    }
-    assert!(number > 100_000, "{number}");
+    });
+    assert!(
+        numbered.into_inner() > 100_000,
+        "the table has lost its cases"
+    );
 }
 
 /// The CPU locates rows in steps: these row counts end within a step and at its end.

@@ -83,7 +83,7 @@ fn small_bindings(_: &'static Gpu, samples: impl Iterator<Item = Sample>) {
 }
 
 /// The step through the CPU's sweep: a prime, so that no attribute is left out.
-const SWEEP_STRIDE: usize = 4001;
+const SWEEP_STRIDE: usize = 8009;
 
 fn small_shapes(gpu: &'static Gpu) {
     let params_shapes = small_shapes::params_shapes();
@@ -98,7 +98,7 @@ fn small_shapes(gpu: &'static Gpu) {
     // Also in buffers of 4 KiB.
     let gpu = small_device(SMALL_BUFFER_BYTES as u64);
     let fitting = samples.iter().filter(|sample| fits_small_buffers(sample));
-    let checked = sweep::some(0, 11, 0, fitting).map(|sample| sample.check(&blocking(&gpu)));
+    let checked = sweep::some(0, 5, 0, fitting).map(|sample| sample.check(&blocking(&gpu)));
     assert!(checked.count() > 25);
 }
 
@@ -210,7 +210,7 @@ fn large_params(gpu: &'static Gpu) {
 
 fn large_output(gpu: &'static Gpu) {
     let params: Vec<f32> = (0_u16..16_000).map(f32::from).collect();
-    for slice_len in [16, 1] {
+    for slice_len in sweep::some(1, 2, 0, [1, 16]) {
         let (rows, count) = (params.len() / slice_len, 75 * MIB / slice_len);
         let plan = Gather::new().bad_indices(BadIndices::Error);
         let plan = plan.plan(&[rows, slice_len], &[count]).unwrap();

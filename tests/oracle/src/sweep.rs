@@ -1,4 +1,7 @@
-//! Which items of a sweep run.
+//! Which items of a sweep run, and on which threads.
+
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::thread;
 
 /// True if each sweep takes all of its items: if the variable `GATHER_EVERY_CASE` is set.
 pub fn takes_every_case() -> bool {
@@ -19,4 +22,21 @@ pub fn some<T>(
     let is_taken = move |at: usize| all || at < first || at % step == number % step;
     let numbered = items.into_iter().enumerate();
     numbered.filter_map(move |(at, item)| is_taken(at).then_some(item))
+}
+
+/// Checks all items, by their numbers, on a thread for each core.
+pub fn on_all_cores<T: Sync>(items: &[T], check: impl Fn(usize, &T) + Sync) {
+    let next = AtomicUsize::new(0);
+    let check_items = || {
+        while let number = next.fetch_add(1, Relaxed)
+            && let Some(item) = items.get(number)
+        {
+            check(number, item);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(check_items);
+        }
+    });
 }
