@@ -213,7 +213,11 @@ fn check_scatter(sample: &Sample, [number, gaps, one_update]: [u8; 3]) {
 /// A gather of elements without bytes gives as many as the output has, or names the first bad row.
 fn check_without_bytes<I: Index + Pod>(case: &Case, kind: IndexKind) {
     let indices: Vec<I> = bytemuck::pod_collect_to_vec(&index_bytes(kind, &case.indices));
-    let first_bad = case.out_of_range().into_iter().position(|is_bad| is_bad);
+    // Index rows without values are never bad, and may be more than memory has room for.
+    let first_bad = match indices.is_empty() {
+        true => None,
+        false => case.out_of_range().into_iter().position(|is_bad| is_bad),
+    };
     let bad_index = first_bad.map(|row| case.bad_index_text(row));
     for &policy in POLICIES {
         let plan = case.plan(policy).unwrap();

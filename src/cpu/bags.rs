@@ -1,7 +1,8 @@
 //! Sums over bags.
 //!
 //! A task takes neighbouring bags. It locates the rows of some hundred indices at a time, as a gather does, and combines the rows of
-//! one bag in `f32`s that stay in registers, some columns at a time. Encoded rows are decoded to the first cache before.
+//! one bag in `f32`s that stay in registers, some columns at a time. Halves and `RowWise8` become `f32`s there too; other encoded rows
+//! are decoded to the first cache before.
 
 use std::ops::Range;
 
@@ -13,7 +14,7 @@ use super::gather::{BYTES_PER_SLICE, MIN_BYTES_PER_TASK, threads_for};
 use super::index_rows::{IndexRows, LOCATED_ROWS};
 use super::operands::Params;
 use crate::bags::{BLOCK_PLACES, Bags, Combine, Ends};
-use crate::encoding::{Encoded, Encoding, Float, FloatKind, Parts, store};
+use crate::encoding::{Encoded, Encoding, Float, FloatKind, Parts, half, high_half, store};
 use crate::error::RunError;
 use crate::index::{Index, IndexValues, by_index_type};
 use crate::memory::{
@@ -135,6 +136,8 @@ impl GatherPlan {
 enum Source<'a> {
     Floats(Floats<'a>),
     RowWise8(RowWise8<'a>),
+    F16(Halves<'a, true>),
+    Bf16(Halves<'a, false>),
     Encoded(EncodedRows<'a>),
 }
 
@@ -215,7 +218,11 @@ impl<'a> Call<'a> {
             plan.check_encoded(&encoded.map(|of| of.len()))?,
             plan.dims(),
         );
+        let halves = encoded.rows.as_chunks().0;
+        let stride = address(dims.params_stride);
         let source = match encoded.encoding {
+            Encoding::F16 => Source::F16(Halves { halves, stride }),
+            Encoding::Bf16 => Source::Bf16(Halves { halves, stride }),
             Encoding::RowWise8 if parts.len == dims.slice_len => Source::RowWise8(RowWise8 {
                 params: encoded.rows,
                 stride: address(parts.bytes_of(dims.params_stride)),
@@ -318,8 +325,8 @@ impl<'a> Call<'a> {
             Ok::<_, RunError>(room)
         };
         let decoded = match self.source {
-            Source::Floats(_) | Source::RowWise8(_) => 0,
             Source::Encoded(_) => (ROOM_BYTES / 4).max(self.slice_len),
+            _ => 0,
         };
         let mut room_of_decoded = room(decoded)?;
         let task = TaskBags {
@@ -333,6 +340,8 @@ impl<'a> Call<'a> {
         match self.source {
             Source::Floats(floats) => task.run(floats),
             Source::RowWise8(rows) => task.run(rows),
+            Source::F16(halves) => task.run(halves),
+            Source::Bf16(halves) => task.run(halves),
             Source::Encoded(rows) => task.run(Decoded {
                 rows,
                 call: self,
@@ -477,6 +486,27 @@ impl Values for RowWise8<'_> {
     #[inline(always)]
     fn prefetch(self, prefetch: Prefetch, row: u64, len: usize) {
         prefetch.whole_slice(self.params, address(row).wrapping_mul(self.stride), len + 8);
+    }
+}
+
+/// Rows of `f16`, or of `bf16`.
+#[derive(Debug, Clone, Copy)]
+struct Halves<'a, const ARE_F16: bool> {
+    halves: &'a [[u8; 2]],
+    stride: usize,
+}
+
+impl<const ARE_F16: bool> Values for Halves<'_, ARE_F16> {
+    #[inline(always)]
+    fn columns<const N: usize>(self, row: u64, first: usize) -> [f32; N] {
+        let start = address(row) * self.stride + first;
+        let halves: [[u8; 2]; N] = *self.halves[start..].first_chunk().expect("a row's");
+        halves.map(if ARE_F16 { half } else { high_half })
+    }
+
+    #[inline(always)]
+    fn prefetch(self, prefetch: Prefetch, row: u64, len: usize) {
+        prefetch.whole_slice(self.halves, address(row).wrapping_mul(self.stride), len);
     }
 }
 

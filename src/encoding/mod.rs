@@ -10,7 +10,6 @@ mod quantized;
 mod row;
 
 pub use self::block_quantized::BlockQuantized;
-#[cfg(feature = "half")]
 pub(crate) use self::decode::{half, high_half};
 pub(crate) use self::decoding::Decoding;
 pub use self::encoded::Encoded;
