@@ -6,13 +6,16 @@
 use std::ops::Range;
 
 use crate::error::RunError;
-use crate::memory::{ask_for_huge_pages, bits_of_bytes, bools, words};
+use crate::memory::{ask_for_huge_pages, bits_of_bytes, bools, prefetch, words};
 use crate::operand::Operand;
 use crate::plan::lengths::{check_byte_len, check_len};
 
 /// Words with more true entries than this are walked entry by entry, unless they are in so few runs.
 const MANY: u32 = 16;
 const FEW_RUNS: u32 = 4;
+
+/// So many words after the one whose slices are copied, slices are prefetched.
+const WORDS_AHEAD: usize = 16;
 
 /// The type of a mask's entries: single bits, bytes or `u32`s; as a number, the bits of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,8 +140,9 @@ impl<D: AsRef<[u8]>> Mask<D> {
     #[expect(clippy::cast_possible_truncation, reason = "an entry of 64")]
     pub fn nonzero(&self) -> Result<Vec<u32>, RunError> {
         self.check()?;
-        let mut numbers = vector(self.count(), Operand::Indices)?;
-        self.each_word(|first, bits| {
+        let words = self.entries()?;
+        let mut numbers = vector(count(&words), Operand::Indices)?;
+        each_word(&words, |first, bits| {
             let first = u32::try_from(first).expect("checked");
             push(&mut numbers, bits, |entry| first + entry as u32);
         });
@@ -177,20 +181,30 @@ impl<D: AsRef<[u8]>> Mask<D> {
         // Larger elements are not copied only to be left out.
         let is_short = slice_len == 1 && size_of::<T>() <= 16;
         let blocks = blocks(self.len.saturating_mul(slice_len), params.len());
+        let words = self.entries()?;
         // At most as many as params has.
-        let selected = self.count() * slice_len * blocks.len();
+        let selected = count(&words) * slice_len * blocks.len();
         let mut output = vector(selected, Operand::Output)?;
         for block in blocks {
             let block = &params[block];
-            self.each_word(|first, bits| match block.get(first..) {
+            each_word(&words, |first, bits| match block.get(first..) {
                 Some(elements) if is_short => match elements.first_chunk::<64>() {
                     Some(elements) => push(&mut output, bits, |entry| elements[entry]),
                     None => each_run(bits, |run| output.extend_from_slice(&elements[run])),
                 },
-                _ => each_run(bits, |run| {
+                _ => {
                     let at = |entry: usize| (first + entry) * slice_len;
-                    output.extend_from_slice(&block[at(run.start)..at(run.end)]);
-                }),
+                    // Slices that few others are near come late from memory.
+                    let later = words.get(first / 64 + WORDS_AHEAD).unwrap_or(&0);
+                    if later.count_ones() <= FEW_RUNS {
+                        each_run(*later, |run| {
+                            prefetch(block, at(64 * WORDS_AHEAD + run.start))
+                        });
+                    }
+                    each_run(bits, |run| {
+                        output.extend_from_slice(&block[at(run.start)..at(run.end)])
+                    });
+                }
             });
         }
         Ok(output)
@@ -221,11 +235,12 @@ impl<D: AsRef<[u8]>> Mask<D> {
     ) -> Result<(), RunError> {
         let slice_len = self.check_shape(shape, axis, Operand::Target, target.len())?;
         let blocks = blocks(self.len.saturating_mul(slice_len), target.len());
-        let expected = (self.count() * slice_len * blocks.len()) as u64;
+        let words = self.entries()?;
+        let expected = (count(&words) * slice_len * blocks.len()) as u64;
         check_len(Operand::Updates, expected..=expected, updates.len())?;
         let mut next = 0;
         for block in blocks {
-            self.each_word(|first, bits| {
+            each_word(&words, |first, bits| {
                 each_run(bits, |run| {
                     let at = |entry: usize| block.start + (first + entry) * slice_len;
                     let (start, len) = (next, (run.end - run.start) * slice_len);
@@ -235,13 +250,6 @@ impl<D: AsRef<[u8]>> Mask<D> {
             });
         }
         Ok(())
-    }
-
-    /// How many entries are true.
-    fn count(&self) -> usize {
-        let mut count = 0;
-        self.each_word(|_, bits| count += bits.count_ones() as usize);
-        count
     }
 
     fn check(&self) -> Result<(), RunError> {
@@ -279,11 +287,10 @@ impl<D: AsRef<[u8]>> Mask<D> {
         Ok(slice_len.unwrap_or(0))
     }
 
-    /// Calls `of` with every 64 entries as bits, and with the number of the first; with none that has no true entry. The mask must
-    /// have the bytes of its entries.
-    fn each_word(&self, mut of: impl FnMut(usize, u64)) {
+    /// Every 64 entries as bits. The mask must have the bytes of its entries.
+    fn entries(&self) -> Result<Vec<u64>, RunError> {
         let data = self.data.as_ref();
-        for first in (0..self.len).step_by(64) {
+        let word = |first: usize| {
             let entries = (self.len - first).min(64);
             let bits = match self.kind {
                 MaskKind::Bits => bits_from(data, self.first + first),
@@ -291,10 +298,24 @@ impl<D: AsRef<[u8]>> Mask<D> {
                 MaskKind::Words => bits_of_words(&data[4 * first..4 * (first + entries)]),
             };
             let bits = if self.inverted { !bits } else { bits };
-            let bits = bits & u64::MAX >> (64 - entries);
-            if bits != 0 {
-                of(first, bits);
-            }
+            bits & u64::MAX >> (64 - entries)
+        };
+        let mut words = Operand::Mask.vector(self.len.div_ceil(64) as u64)?;
+        words.extend((0..self.len).step_by(64).map(word));
+        Ok(words)
+    }
+}
+
+/// How many entries are true.
+fn count(words: &[u64]) -> usize {
+    words.iter().map(|bits| bits.count_ones() as usize).sum()
+}
+
+/// Calls `of` with each word of bits that has a true entry, after the number of its first entry.
+fn each_word(words: &[u64], mut of: impl FnMut(usize, u64)) {
+    for (number, &bits) in words.iter().enumerate() {
+        if bits != 0 {
+            of(64 * number, bits);
         }
     }
 }
