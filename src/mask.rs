@@ -33,7 +33,8 @@ pub(crate) enum MaskKind {
 /// | [`bytes`](Self::bytes), [`words`](Self::words) | bytes, as NumPy's `bool`; `u32` |
 /// | [`bits`](Self::bits) | Arrow's, `np.packbits(bitorder="little")`: entry k is bit k mod 8 of byte k / 8 |
 ///
-/// `D` holds the entries: bytes on the CPU, a `wgpu::BufferSlice` for a `Gatherer`, a reference to a `Tensor` for an `Executor`.
+/// `D` holds the entries: bytes on the CPU, a `wgpu::BufferSlice` for a `Gatherer`, a reference to a `Tensor` for an `Executor`. On the
+/// CPU a call takes a bit for each entry besides its result.
 ///
 /// ```
 /// use wgpu_gather::Mask;

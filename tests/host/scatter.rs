@@ -403,5 +403,5 @@ fn every_reported_scatter_is_right() {
 
 #[test]
 fn every_recorded_scatter_of_other_libraries_is_equal() {
-    assert_eq!(check_recorded("scatter.jsonl", &OnCpu), 831);
+    assert_eq!(check_recorded("scatter.jsonl", &OnCpu), 673);
 }
