@@ -95,7 +95,8 @@ fn weight_at(place: u32, is_there: bool) -> u32 {
     return select(ONE, weights[gather.bags.weights_start + place], is_there);
 }
 
-// What is done by integers takes many instructions, so loops have it once. No compiler knows that they are short, and unrolls them.
+// The turns of a loop over four terms. What is done by integers takes many instructions, so a loop has them once; no compiler knows
+// that it is short, or it would unroll it.
 fn terms_in_loop() -> u32 {
     return 4u + gather.quantized.zero;
 }
@@ -136,7 +137,7 @@ fn nothing() -> Combined {
 // Combines the rows from one place to before another, four at a time.
 fn combined(first: u32, end: u32, unit: u32) -> Combined {
     var found = nothing();
-    // True if the device may add plain terms. It may go on then: see float_sums.wgsl.
+    // True if the device may add plain terms next: the sum is plain itself, or has plain terms only.
     var is_plain = true;
     for (var at = first; at < end; at += 4u) {
         // Places past the end repeat the last one.

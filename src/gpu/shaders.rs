@@ -53,7 +53,7 @@ pub(crate) enum EntryPoint {
     OutOfRange,
 }
 
-/// An entry point that only its overrides vary.
+/// An entry point of which nothing but overrides varies.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Alone {
     pub(crate) name: &'static str,
