@@ -413,6 +413,9 @@ impl Scatter {
         if case.has_no_scatter() {
             return Some("Plan");
         }
+        if let Some((Reduce::Mul, Of::F32 | Of::F16 | Of::Bf16)) = self.reduction {
+            return Some("UnsupportedReduce");
+        }
         let repeats = case.repeats_index_rows();
         if repeats && way == Way::Counted && self.plan.output_len() > 0 {
             return Some("CountOfRepeatedRows");
@@ -423,7 +426,6 @@ impl Scatter {
         let is_half = self.reduction.is_some_and(|(_, of)| of.is_half());
         let sorts = (repeats_rows || is_half) && has_rows;
         match self.reduction? {
-            (Reduce::Mul, Of::F32 | Of::F16 | Of::Bf16) => Some("UnsupportedReduce"),
             (Reduce::Mul, _) | (_, Of::F32 | Of::F16 | Of::Bf16) if sorts => {
                 // A tile of pairs has 256 counts and a total.
                 let pairs = match repeats {
