@@ -75,7 +75,7 @@ struct Four {
     d: Unit,
 }
 
-// The later three units, then another.
+// The units of a window that moves on by one place: b, c and d, then a unit of the caller.
 fn followed(four: Four, last: Unit) -> Four {
     return Four(four.b, four.c, four.d, last);
 }
@@ -95,8 +95,8 @@ fn weight_at(place: u32, is_there: bool) -> u32 {
     return select(ONE, weights[gather.bags.weights_start + place], is_there);
 }
 
-// The turns of a loop over four terms. What is done by integers takes many instructions, so a loop has them once; no compiler knows
-// that it is short, or it would unroll it.
+// Turns of a loop over four terms: 4. Sums and products by integers take many instructions, of which such a loop has one copy. The
+// compiler must not know the 4, or it would unroll the loop.
 fn terms_in_loop() -> u32 {
     return 4u + gather.quantized.zero;
 }

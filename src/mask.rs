@@ -14,7 +14,7 @@ use crate::plan::lengths::{check_byte_len, check_len};
 const MANY: u32 = 16;
 const FEW_RUNS: u32 = 4;
 
-/// So many words after the one whose slices are copied, slices are prefetched.
+/// Words of 64 entries between the one whose slices are copied and the one whose slices are prefetched.
 const WORDS_AHEAD: usize = 16;
 
 /// The type of a mask's entries: single bits, bytes or `u32`s; as a number, the bits of an entry.

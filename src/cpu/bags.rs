@@ -489,7 +489,7 @@ impl Values for RowWise8<'_> {
     }
 }
 
-/// Rows of `f16`, or of `bf16`.
+/// Params of `f16`, or of `bf16`: their bytes, and the elements from one row to the next.
 #[derive(Debug, Clone, Copy)]
 struct Halves<'a, const ARE_F16: bool> {
     halves: &'a [[u8; 2]],

@@ -35,7 +35,7 @@ pub(crate) enum EntryPoint {
         pass: IndexRowsPass,
         find: FindRows,
     },
-    /// An entry point that stands alone, which only calls of one kind need: an app without such calls does not hold it.
+    /// An entry point of a sort or of a mask's numbers. An app that calls neither does not hold its code.
     Alone(&'static Alone),
     /// A pass over a scatter's sorted index rows.
     Fold {

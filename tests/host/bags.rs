@@ -285,7 +285,7 @@ fn bags_may_be_empty() {
     let narrow = Gather::new().plan(&[3, 0], &[4]).unwrap();
     let none = narrow.gather_bags(&[0.0_f32; 0], &[7; 4], Bags::mean(Offsets::each(2, 2)));
     assert!(none.unwrap().is_empty());
-    // Rows without elements, a mebibyte apart.
+    // Params has no elements, although its rows would start 2^20 elements apart.
     let apart = narrow.with_params_stride(1 << 20).unwrap();
     let none = apart.gather_bags(&[0.0_f32; 0], &[7; 4], Bags::sum(Offsets::each(2, 2)));
     assert!(none.unwrap().is_empty());

@@ -774,7 +774,7 @@ fn all_small_shapes_equal_the_oracle() {
     let params_shapes = small_shapes::params_shapes();
     let [shapes, planned, gathers] = [const { AtomicU64::new(0) }; 3];
     sweep::on_all_cores(&params_shapes, |number, params_shape| {
-        // Another one in 127 of each params shape.
+        // One shape of indices in 127 runs; which ones, depends on the params shape.
         for case in sweep::some(0, 127, number, small_shapes::small_shapes(params_shape)) {
             shapes.fetch_add(1, Relaxed);
             if case.check_plan() {

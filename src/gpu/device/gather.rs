@@ -42,7 +42,7 @@ pub(super) struct Unchecked<'a, T> {
     pub(super) rules: ScatterRules,
     pub(super) reduction: Option<Reduction>,
     pub(super) reduce_on_cpu: Option<ReduceOnCpu<T>>,
-    /// The bags of a sum over bags; `None` for a gather or a scatter.
+    /// Which index rows a sum over bags combines; `None` for a gather or a scatter.
     pub(super) bags: Option<BagsOperand<'a, T>>,
 }
 
