@@ -14,7 +14,7 @@ use crate::plan::lengths::{check_byte_len, check_len};
 const MANY: u32 = 16;
 const FEW_RUNS: u32 = 4;
 
-/// Words of 64 entries between the one whose slices are copied and the one whose slices are prefetched.
+/// Words of 64 entries from the one whose slices are copied to the one whose slices are prefetched.
 const WORDS_AHEAD: usize = 16;
 
 /// The type of a mask's entries: single bits, bytes or `u32`s; as a number, the bits of an entry.
@@ -195,7 +195,7 @@ impl<D: AsRef<[u8]>> Mask<D> {
                 },
                 _ => {
                     let at = |entry: usize| (first + entry) * slice_len;
-                    // Slices that few others are near come late from memory.
+                    // Processors prefetch neighbours by themselves, but no lone slices.
                     let later = words.get(first / 64 + WORDS_AHEAD).unwrap_or(&0);
                     if later.count_ones() <= FEW_RUNS {
                         each_run(*later, |run| {
